@@ -66,7 +66,8 @@ impl Claims {
             )));
         }
         let left_out = self.lists.add(scheduler, &bytes).map_err(|e| {
-            Failure::new(format!("{name}: {e}")).hint("`kubectl get nodes -o json` and `scontrol show nodes` print whole lists")
+            Failure::new(format!("{name}: {e}"))
+                .hint("`kubectl get nodes -o json` and `scontrol show nodes` print whole lists")
         })?;
         left_out.iter().for_each(|l| remark(&format!("{name}: {l}")));
         self.files.push(name.to_string());
@@ -88,7 +89,8 @@ impl Claims {
                     seen.by_name += usize::from(by == By::Name);
                 }
                 Err(why) => {
-                    snapshot.problems.push(format!("no entry of {} was joined to this node: {why}", one.of.name()));
+                    // What the list claims of it is not known: nothing passes for certain.
+                    snapshot.left_out(format!("no entry of {} was joined to this node: {why}", one.of.name()));
                     let why = match why {
                         Stranger::None(_) | Stranger::Empty => "not listed by its ids or its name".to_owned(),
                         other => other.to_string(),

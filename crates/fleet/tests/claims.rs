@@ -89,14 +89,29 @@ fn a_claim_is_true_a_lie_or_cannot_be_told() {
         (&translated, r#""kubernetes.conditions.status[Ready]=True""#, pt, Fail),
         (&translated, r#""slurm.reason=checked""#, pt, Fail),
         // What a device's fact says, what a rule says, what a condition says.
-        (&healthy, r#""slurm.features=ib""#, "[class.a.claim.on.\"rail * NIC\"]\n\"rdma.ports.link_layer port 1\" = \"InfiniBand\"", Pass),
-        (&healthy, r#""slurm.features=ib""#, "[class.a.claim.on.\"rail * NIC\"]\n\"rdma.ports.link_layer port 1\" = \"Ethernet\"", Fail),
+        (
+            &healthy,
+            r#""slurm.features=ib""#,
+            "[class.a.claim.on.\"rail * NIC\"]\n\"rdma.ports.link_layer port 1\" = \"InfiniBand\"",
+            Pass,
+        ),
+        (
+            &healthy,
+            r#""slurm.features=ib""#,
+            "[class.a.claim.on.\"rail * NIC\"]\n\"rdma.ports.link_layer port 1\" = \"Ethernet\"",
+            Fail,
+        ),
         (&healthy, r#""slurm.features=ib""#, "passes = \"rdma/port-state\"", Pass),
         (&node("[rdma.mlx5_3]\nstate = \"DOWN\""), r#""slurm.features=ib""#, "passes = [\"rdma/port-state\"]", Fail),
         (&healthy, r#""slurm.features=ib""#, "passes = \"rdma/roce-mtu\"", Unknown),
         (&healthy, r#""slurm.features=ib""#, "holds = 'node.memory.numa_balancing.known == 0'", Pass),
         (&healthy, r#""slurm.features=ib""#, "holds = 'node.memory.numa_balancing.known == 1'", Fail),
-        (&healthy, r#""slurm.features=ib""#, "holds = 'node.memory.numa_balancing.known == 1'\npasses = \"rdma/port-state\"", Fail),
+        (
+            &healthy,
+            r#""slurm.features=ib""#,
+            "holds = 'node.memory.numa_balancing.known == 1'\npasses = \"rdma/port-state\"",
+            Fail,
+        ),
     ] {
         let text = claim(when, means);
         assert_eq!(held(&text, s), [("c".to_owned(), expected)], "{text}");
@@ -140,7 +155,10 @@ fn a_claim_can_be_expected() {
     ] {
         assert_eq!(of(name), Some(status), "{name}: {found:?}");
     }
-    for bad in ["[class.a.on.node]\n\"kubernetes.labels.value\" = \"x\"", "[class.a.on.\"GPU *\"]\n\"slurm.gres.count gpu\" = 8"] {
+    for bad in [
+        "[class.a.on.node]\n\"kubernetes.labels.value\" = \"x\"",
+        "[class.a.on.\"GPU *\"]\n\"slurm.gres.count gpu\" = 8",
+    ] {
         assert!(policy::read(&claims(bad)).is_err(), "{bad}");
     }
 }
@@ -156,4 +174,14 @@ fn mistakes_of_claims_are_said() {
     assert!(matches!(wrong(&claim("\"slurm.features=x\"", "holds = 'node.x'")), Wrong::Condition(_)));
     assert!(matches!(wrong("[[class.a.claim]]\nwhen = \"slurm.features=x\"\n"), Wrong::Nothing(_)));
     assert!(matches!(wrong("[[class.a.claim]]\nname = \"c\"\npasses = \"rdma/port-state\"\n"), Wrong::Claim(_)));
+}
+
+#[test]
+fn the_example_of_the_page_is_a_policy() {
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/policy.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let example = page.split("```toml\n").nth(2).and_then(|rest| rest.split("```").next()).unwrap();
+    let policy = parsed(example);
+    assert_eq!(policy.classes[0].claims.len(), 3);
+    assert_eq!(parsed(&policy::write(&policy)).all().count(), policy.all().count());
 }

@@ -229,7 +229,11 @@ fn operations_are_those_of_the_program_nodeset() {
         assert_eq!(nodeset(&["-f", &a, &b]), one.clone().union(other.clone()).to_string(), "{a} {b}");
         assert_eq!(nodeset(&["-f", &a, "-x", &b]), one.clone().difference(&other).to_string(), "{a} {b}");
         assert_eq!(nodeset(&["-f", &a, "-i", &b]), one.clone().intersection(&other).to_string(), "{a} {b}");
-        assert_eq!(nodeset(&["-f", &a, "-X", &b]), one.clone().symmetric_difference(other.clone()).to_string(), "{a} {b}");
+        assert_eq!(
+            nodeset(&["-f", &a, "-X", &b]),
+            one.clone().symmetric_difference(other.clone()).to_string(),
+            "{a} {b}"
+        );
         let expanded: NodeSet = nodeset(&["-e", &a]).split_whitespace().collect();
         assert_eq!(expanded, one, "{a}");
         assert_eq!(nodeset(&["-c", &a]), one.len().to_string(), "{a}");

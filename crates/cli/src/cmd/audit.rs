@@ -21,7 +21,7 @@ pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
         return super::fleet::run(a, &rules, &members, &claims);
     }
     let mut snapshot = load(a, &paths)?;
-    let label = snapshot.label.clone();
+    let label = paths.first().map_or_else(|| snapshot.label.clone(), |p| sources::label(p));
     claims.join(&mut snapshot, &label);
     claims.finish();
     let node = Node::decode_as(&snapshot, a.role.map(Into::into));

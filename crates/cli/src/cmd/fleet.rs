@@ -13,12 +13,7 @@ use linerate_snapshot::Snapshot;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-pub(crate) fn run(
-    a: &AuditArgs,
-    rules: &[&'static Rule],
-    members: &[Member],
-    claims: &Claims,
-) -> Result<u8, Failure> {
+pub(crate) fn run(a: &AuditArgs, rules: &[&'static Rule], members: &[Member], claims: &Claims) -> Result<u8, Failure> {
     if a.schema.is_some() {
         return Err(Failure::new("the lines of many snapshots hold no facts, and have one version")
             .hint("leave out --schema, or name one snapshot"));

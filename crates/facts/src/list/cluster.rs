@@ -46,7 +46,9 @@ pub(super) static NODE: &[Row<ReadNode>] = &[
     }),
     claim("slurm", Form::There, "The node's record in Slurm", |n| record(n, |_, p| known(Value::There, p))),
     claim("slurm.name", Form::Text, "Its name", |n| record(n, |s, p| known(borrowed(&s.name), p))),
-    claim("slurm.state", Form::Texts, "Its state and flags: `IDLE`, `DRAIN`, `NOT_RESPONDING`", |n| words(n, |s| &s.state)),
+    claim("slurm.state", Form::Texts, "Its state and flags: `IDLE`, `DRAIN`, `NOT_RESPONDING`", |n| {
+        words(n, |s| &s.state)
+    }),
     claim("slurm.reason", Form::Text, "Why it is in its state, in the words of whoever put it there", |n| {
         record(n, |s, p| match &s.reason {
             Some(r) => known(borrowed(&r.value), at(p, r.line)),
@@ -64,7 +66,10 @@ pub(super) static NODE: &[Row<ReadNode>] = &[
             None => shown(p, None),
         })
     }),
-    counting(Unit::Mib, claim("slurm.memory_mib", Form::Number, "Its memory (`RealMemory`)", |n| number(n, |s| &s.memory_mib))),
+    counting(
+        Unit::Mib,
+        claim("slurm.memory_mib", Form::Number, "Its memory (`RealMemory`)", |n| number(n, |s| &s.memory_mib)),
+    ),
     claim("slurm.cpus", Form::Number, "Its processors (`CPUTot`)", |n| number(n, |s| &s.cpus)),
     claim("slurm.sockets", Form::Number, "Its sockets", |n| number(n, |s| &s.sockets)),
     claim("slurm.boards", Form::Number, "Its boards", |n| number(n, |s| &s.boards)),

@@ -1,7 +1,7 @@
 //! A node held to a policy.
 
-use super::condition::{Facts, Outcome};
 use super::claims;
+use super::condition::{Facts, Outcome};
 use super::read::prefix_of;
 use super::{Class, Count, Fit, Kind, Policy, Roles, Row};
 use crate::{Line, Profile, State, Thing, Traits, Whose};

@@ -42,7 +42,8 @@ fn is_of_nodes(text: &str) -> bool {
 pub const ANNOTATION: usize = 256;
 
 /// Labels whose value is each node's own, or a time.
-pub const NAMES_A_NODE: [&str; 3] = ["kubernetes.io/hostname", "node.kubernetes.io/hostname", "nvidia.com/gfd.timestamp"];
+pub const NAMES_A_NODE: [&str; 3] =
+    ["kubernetes.io/hostname", "node.kubernetes.io/hostname", "nvidia.com/gfd.timestamp"];
 
 /// A name with a value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -170,9 +171,8 @@ impl Node {
         let taints: Vec<Value> = (self.taints.iter())
             .flat_map(|t| t.effect.split(',').map(|e| json!({"effect": e, "key": t.name, "value": t.value})))
             .collect();
-        let conditions: Vec<Value> = (self.conditions.iter())
-            .map(|c| json!({"type": c.name, "status": c.status, "reason": c.reason}))
-            .collect();
+        let conditions: Vec<Value> =
+            (self.conditions.iter()).map(|c| json!({"type": c.name, "status": c.status, "reason": c.reason})).collect();
         let mut spec = json!({"taints": taints});
         if let (true, Some(spec)) = (self.unschedulable, spec.as_object_mut()) {
             spec.insert("unschedulable".to_owned(), Value::Bool(true));

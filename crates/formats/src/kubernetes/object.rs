@@ -187,7 +187,8 @@ impl Item<'_> {
         let status = self.status.as_ref();
         let pairs = |map: &Option<Map<'_>>, keep: fn(&str, &str) -> bool| -> Vec<Pair> {
             let all = map.iter().flatten().filter(|(k, v)| keep(k.text(), v.text()));
-            all.map(|(k, v)| Pair { line: place.of(k), name: k.text().to_owned(), value: v.text().to_owned() }).collect()
+            all.map(|(k, v)| Pair { line: place.of(k), name: k.text().to_owned(), value: v.text().to_owned() })
+                .collect()
         };
         let info = status.and_then(|s| s.info.as_ref());
         let id = |t: Option<&Said<'_>>| t.map(|t| t.text().trim().to_ascii_lowercase()).filter(|t| !t.is_empty());

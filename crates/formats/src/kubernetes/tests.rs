@@ -90,9 +90,15 @@ fn an_object_is_what_it_claims() {
 #[test]
 fn lists_of_every_form() {
     for (text, names) in [
-        (r#"{"apiVersion":"v1","items":[{"kind":"Node","metadata":{"name":"a"}},{"kind":"Node","metadata":{"name":"b"}}],"kind":"List"}"#, &["a", "b"][..]),
+        (
+            r#"{"apiVersion":"v1","items":[{"kind":"Node","metadata":{"name":"a"}},{"kind":"Node","metadata":{"name":"b"}}],"kind":"List"}"#,
+            &["a", "b"][..],
+        ),
         (r#"{"kind":"NodeList","items":[{"metadata":{"name":"a","labels":null}}]}"#, &["a"]),
-        (r#"{"kind":"List","items":[{"kind":"Pod","metadata":{"name":"p"}},{"kind":"Node","metadata":{"name":"a"}}]}"#, &["a"]),
+        (
+            r#"{"kind":"List","items":[{"kind":"Pod","metadata":{"name":"p"}},{"kind":"Node","metadata":{"name":"a"}}]}"#,
+            &["a"],
+        ),
         (r#"{"kind":"Node","metadata":{"name":"a"},"status":{"capacity":{"pods":110}}}"#, &["a"]),
     ] {
         let found = read(text.as_bytes()).unwrap();

@@ -63,7 +63,9 @@ fn one(text: &str) -> Option<Gres> {
 }
 
 fn is_word(word: &str) -> bool {
-    !word.is_empty() && !matches!(word, "N/A") && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-./".contains(&b))
+    !word.is_empty()
+        && !matches!(word, "N/A")
+        && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-./".contains(&b))
 }
 
 /// `8`, `4K`, `2M`.

@@ -25,9 +25,7 @@ fn node(o: &Value) -> Option<Node> {
         Value::Array(all) => Some(lines::list(&all.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(","))),
         _ => None,
     };
-    let gres = |key: &str| -> Option<At<Vec<gres::Gres>>> {
-        Some(At::new(gres::parse(o.get(key)?.as_str()?), 0))
-    };
+    let gres = |key: &str| -> Option<At<Vec<gres::Gres>>> { Some(At::new(gres::parse(o.get(key)?.as_str()?), 0)) };
     let mut states = words("state").unwrap_or_default();
     states.extend(words("state_flags").unwrap_or_default());
     let state = (!states.is_empty()).then(|| At::new(state::words(&states.join("+")), 0));

@@ -83,6 +83,22 @@ NodeName=b CoresPerSocket=1    CPUAlloc=0 CPUTot=8 Gres=(null)  State=IDLE~\n";
     assert_eq!(words(&all[1].state), ["IDLE", "POWERED_DOWN"]);
 }
 
+/// Fields that are not read stand between those that are: 22.05 prints sensors before the reason.
+#[test]
+fn fields_of_another_release() {
+    let text = "NodeName=n1 Arch=x86_64 CoresPerSocket=1 \n   Gres=gpu:h100:8,craynetwork:4K\n   State=UNKNOWN+DRAIN+INVALID_REG ThreadsPerCore=1 MCS_label=N/A\n   \
+                CapWatts=n/a\n   CurrentWatts=0 AveWatts=0\n   ExtSensorsJoules=n/s ExtSensorsWatts=0 ExtSensorsTemp=n/s\n   \
+                Reason=gres/gpu count reported lower than configured (0 < 8) [root@2026-11-20T10:00:00]\n\n";
+    for text in [text.to_owned(), text.trim_end().replace('\n', " ")] {
+        let all = read(text.as_bytes()).items;
+        assert_eq!(words(&all[0].state), ["UNKNOWN", "DRAIN", "INVALID_REG"], "{text}");
+        assert_eq!(gres(&all[0].gres), [("gpu:h100".to_owned(), 8), ("craynetwork".to_owned(), 4096)]);
+        let reason = all[0].reason.as_ref().map(|r| r.value.as_str());
+        assert_eq!(reason, Some("gres/gpu count reported lower than configured (0 < 8)"));
+        assert_eq!(all[0].reason_time.as_deref(), Some("2026-11-20T10:00:00"));
+    }
+}
+
 #[test]
 fn forms_of_resources() {
     let known: &[(&str, &[(&str, u64)])] = &[
@@ -96,7 +112,10 @@ fn forms_of_resources() {
         ("gpu:2080ti:4", &[("gpu:2080ti", 4)]),
         ("gpu:2080ti", &[("gpu:2080ti", 1)]),
         ("gpu", &[("gpu", 1)]),
-        ("gpu_mem:80G,bandwidth:lustre:4K,tmp:no_consume:2M", &[("gpu_mem", 80 << 30), ("bandwidth:lustre", 4096), ("tmp", 2 << 20)]),
+        (
+            "gpu_mem:80G,bandwidth:lustre:4K,tmp:no_consume:2M",
+            &[("gpu_mem", 80 << 30), ("bandwidth:lustre", 4096), ("tmp", 2 << 20)],
+        ),
         ("(null)", &[]),
         ("N/A", &[]),
         ("", &[]),
@@ -117,7 +136,10 @@ fn json_of_several_releases() {
     ] {
         let all = read(text.as_bytes()).items;
         let n = &all[0];
-        assert_eq!((words(&n.available), words(&n.active), words(&n.state)), (vec!["x", "y"], vec!["x"], vec!["IDLE", "DRAIN"]));
+        assert_eq!(
+            (words(&n.available), words(&n.active), words(&n.state)),
+            (vec!["x", "y"], vec!["x"], vec!["IDLE", "DRAIN"])
+        );
         assert_eq!((gres(&n.gres), n.sockets.as_ref().map(|s| s.value)), (vec![("gpu".to_owned(), 8)], Some(2)));
         assert_eq!(n.reason.as_ref().map(|r| r.value.as_str()), Some("a b"));
     }

@@ -20,9 +20,9 @@ pub use json::{SCHEMA, json};
 pub use program::{Program, ProgramError};
 
 use crate::Target;
-use linerate_fleet::cluster::Lists;
 use desk::Desk;
 use gate::Gate;
+use linerate_fleet::cluster::Lists;
 use linerate_snapshot::RedactKey;
 use linerate_transport::Cancel;
 use queue::Queue;

@@ -106,8 +106,14 @@ pub enum InventoryError {
 /// # Errors
 /// A source that was named, and cannot be read.
 pub fn load(request: &Request, settings: &Settings) -> Result<Inventory, InventoryError> {
-    let mut loader =
-        Loader { settings, config: Config::default(), found: Found::default(), places: Vec::new(), files: 0, lists: None };
+    let mut loader = Loader {
+        settings,
+        config: Config::default(),
+        found: Found::default(),
+        places: Vec::new(),
+        files: 0,
+        lists: None,
+    };
     loader.lists = request.lists.then(Lists::default);
     if request.sources.is_empty() {
         loader.usual()?;

@@ -1,11 +1,11 @@
 //! What all sources say, together.
 
-use linerate_fleet::cluster::Lists;
 use super::config::{Carrier, Config, WayOf};
 use super::found::{Found, Place, Wrong};
 use super::{Host, Inventory, groups};
 use crate::Target;
 use linerate_fleet::NodeSet;
+use linerate_fleet::cluster::Lists;
 use linerate_fleet::nodeset::NodeSetError;
 use linerate_formats::bounds::{INVENTORY_MEMBERS, INVENTORY_NODES, INVENTORY_REMARKS};
 use linerate_transport::{HostError, HostSpec, Way};

@@ -21,8 +21,8 @@ pub use found::{Found, Group, Kind, Place, Seen, Wrong};
 pub use load::{InventoryError, Request, Settings, load};
 pub use merge::Remark;
 
-use linerate_fleet::cluster::Lists;
 use crate::Target;
+use linerate_fleet::cluster::Lists;
 use linerate_fleet::nodeset::{NodeSet, NodeSetError, parse};
 use linerate_transport::{HostError, HostSpec};
 use std::collections::BTreeMap;

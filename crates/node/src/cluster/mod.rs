@@ -20,9 +20,7 @@ pub struct Cluster {
 impl Cluster {
     pub(crate) fn decode(s: &Snapshot, cuts: &mut Vec<Cut>) -> Self {
         Cluster {
-            kubernetes: own(s, cuts, OutputKind::KubernetesNodes, |b| {
-                kubernetes::read(b).map_err(|e| e.to_string())
-            }),
+            kubernetes: own(s, cuts, OutputKind::KubernetesNodes, |b| kubernetes::read(b).map_err(|e| e.to_string())),
             slurm: own(s, cuts, OutputKind::SlurmNodes, |b| Ok(slurm::read(b))),
         }
     }

@@ -104,7 +104,9 @@ impl Who {
     fn of(s: &Snapshot) -> Self {
         // Hashed ids are no ids of a list.
         let id = |path| match s.text(s.root(), path) {
-            Reading::Known(t, _) if !t.trim().is_empty() && !t.starts_with("redacted-") => Some(t.trim().to_lowercase()),
+            Reading::Known(t, _) if !t.trim().is_empty() && !t.starts_with("redacted-") => {
+                Some(t.trim().to_lowercase())
+            }
             _ => None,
         };
         let host = match s.text(s.root(), "proc/sys/kernel/hostname") {

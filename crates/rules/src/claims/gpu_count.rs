@@ -88,7 +88,13 @@ fn slurm_claim(node: &slurm::Node, place: Place) -> Option<Claim> {
         None => Err("the number is none that a node can have"),
     };
     let place = at(place, gres.line);
-    (!gpus.is_empty()).then(|| Claim { name: "gres/gpu".to_owned(), count, nvidia: false, perhaps_shares: false, place })
+    (!gpus.is_empty()).then(|| Claim {
+        name: "gres/gpu".to_owned(),
+        count,
+        nvidia: false,
+        perhaps_shares: false,
+        place,
+    })
 }
 
 /// `1g.10gb`, as in `nvidia_a100_1g.10gb`.

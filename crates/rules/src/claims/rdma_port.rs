@@ -81,9 +81,12 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
     }
     if !any && out.is_empty() {
-        out.not_applicable("no object of Kubernetes in this source offers RDMA devices").at(
-            cx.node.cluster.kubernetes.known().map(|_| cx.node.cluster.kubernetes.place()),
-        );
+        out.not_applicable("no object of Kubernetes in this source offers RDMA devices").at(cx
+            .node
+            .cluster
+            .kubernetes
+            .known()
+            .map(|_| cx.node.cluster.kubernetes.place()));
     }
 }
 
@@ -119,7 +122,10 @@ fn judge<'o>(cx: &Cx<'_>, r: &Resource, kind: Wanted, place: Place, out: &'o mut
     let given = cx.node.pci.rdma_nics().find(|(_, f)| f.driven_by("vfio-pci")).map(|(_, f)| f.driver.place());
     if let Some(why) = matches!(exclusive, Reading::Known(false, _)).then(|| exclusive.place()).or(given) {
         return out
-            .unknown(subject, "offered; RDMA devices of this node can be in pods or virtual machines, which are not seen here")
+            .unknown(
+                subject,
+                "offered; RDMA devices of this node can be in pods or virtual machines, which are not seen here",
+            )
             .at(place)
             .at(why)
             .see("`rdma link` in the pods that have the devices");

@@ -13,7 +13,11 @@ pub(in super::super) fn json(data: &mut Vec<u8>) {
         let end = end(text);
         let (inside, tail) = text.split_at(end);
         // What is not closed on its line is no text of JSON.
-        if inside.len() > ANNOTATION && !inside.contains(&b'\n') { mark(&mut out) } else { out.extend_from_slice(inside) }
+        if inside.len() > ANNOTATION && !inside.contains(&b'\n') {
+            mark(&mut out)
+        } else {
+            out.extend_from_slice(inside)
+        }
         let closing = usize::from(!tail.is_empty());
         out.extend_from_slice(tail.get(..closing).unwrap_or_default());
         rest = tail.get(closing..).unwrap_or_default();
@@ -43,7 +47,9 @@ mod tests {
     #[test]
     fn long_texts_go_and_lines_stay() {
         let long = "x".repeat(300);
-        let text = format!("{{\n  \"a\": \"b\\\"c\",\n  \"last-applied\": \"{{\\\"k\\\": \\\"{long}\\\"}}\",\n  \"d\": \"e\"\n}}\n");
+        let text = format!(
+            "{{\n  \"a\": \"b\\\"c\",\n  \"last-applied\": \"{{\\\"k\\\": \\\"{long}\\\"}}\",\n  \"d\": \"e\"\n}}\n"
+        );
         let mut data = text.clone().into_bytes();
         json(&mut data);
         let new = String::from_utf8(data).unwrap();
