@@ -110,10 +110,17 @@ impl Claims {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         for ((of, why), nodes) in &seen.not {
             let names = linerate_fleet::names::folded(nodes.iter().map(String::as_str));
-            remark(&format!("{files}: no entry of {} was joined to {} nodes, {why}: {names}", of.name(), nodes.len()));
+            remark(&format!(
+                "{files}: no entry of {} was joined to {}, {why}: {names}",
+                of.name(),
+                counted(nodes.len(), ["node", "nodes"])
+            ));
         }
         if seen.by_name > 0 {
-            remark(&format!("{files}: {} entries were joined by the name of the node alone", seen.by_name));
+            remark(&format!(
+                "{files}: {} joined by the name of the node alone",
+                counted(seen.by_name, ["entry was", "entries were"])
+            ));
         }
         for of in [Scheduler::Kubernetes, Scheduler::Slurm] {
             let all = self.lists.names(of).into_iter().enumerate();
@@ -121,10 +128,19 @@ impl Claims {
             // Of one snapshot all other nodes of a cluster are others.
             if !idle.is_empty() && seen.used.len() > 1 {
                 let names = linerate_fleet::names::folded(idle.iter().copied());
-                remark(&format!("{files}: {} nodes of {} have no snapshot: {names}", idle.len(), of.name()));
+                remark(&format!(
+                    "{files}: {} of {} without a snapshot: {names}",
+                    counted(idle.len(), ["node", "nodes"]),
+                    of.name()
+                ));
             }
         }
     }
+}
+
+/// `1 node`, `2 nodes`.
+fn counted(n: usize, [one, many]: [&str; 2]) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 /// Whose list a file is.

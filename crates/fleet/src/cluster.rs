@@ -103,16 +103,17 @@ impl Lists {
         if let Some(list) = self.kubernetes.as_ref().filter(|_| !has(snapshot, Kind::KubernetesNodes)) {
             let found = list.find(snapshot, label);
             if let Some(node) = found.ok().and_then(|(at, _)| list.items().get(at)) {
-                let (text, name) = text(node, &node.write(), label, nameless);
-                snapshot.add_output(&["kubectl", "get", "node", &name, "--output=json"], text.as_bytes());
+                let node = if nameless { object_without_names(node, label) } else { node.clone() };
+                let argv = ["kubectl", "get", "node", &node.name, "--output=json"];
+                snapshot.add_output(&argv, node.write().as_bytes());
             }
             out.push(Joined { of: Scheduler::Kubernetes, found });
         }
         if let Some(list) = self.slurm.as_ref().filter(|_| !has(snapshot, Kind::SlurmNodes)) {
             let found = list.find(snapshot, label);
             if let Some(node) = found.ok().and_then(|(at, _)| list.items().get(at)) {
-                let (text, name) = text(node, &node.write(), label, nameless);
-                snapshot.add_output(&["scontrol", "show", "node", &name], text.as_bytes());
+                let node = if nameless { record_without_names(node, label) } else { node.clone() };
+                snapshot.add_output(&["scontrol", "show", "node", &node.name], node.write().as_bytes());
             }
             out.push(Joined { of: Scheduler::Slurm, found });
         }
@@ -123,20 +124,80 @@ impl Lists {
 /// What stands for the names of a node.
 const NAMELESS: &str = "this-node";
 
-/// An entry as it is added, and the name in it.
-fn text<T: Listed>(node: &T, written: &str, label: &str, nameless: bool) -> (String, String) {
-    let mut names: Vec<&str> = node.names();
-    let name = names.first().copied().unwrap_or_default().to_owned();
-    if !nameless {
-        return (written.to_owned(), name);
+/// Takes the names of a node out of what people and controllers wrote. A short name may be a word of something else.
+fn hide(text: &mut String, names: &[String]) {
+    for name in names.iter().filter(|n| n.len() > 3 && text.contains(n.as_str())) {
+        *text = text.replace(name.as_str(), NAMELESS);
     }
-    let shorts: Vec<&str> = names.iter().filter_map(|n| n.split('.').next()).collect();
-    names.extend(shorts);
-    names.push(label);
-    // The longest first: one is the beginning of another.
-    names.sort_by_key(|n| std::cmp::Reverse(n.len()));
-    // The name itself always goes; others where they cannot be a word of something else.
-    let goes = |n: &&&str| **n == name || n.len() > 3;
-    let text = names.iter().filter(goes).fold(written.to_owned(), |text, n| text.replace(*n, NAMELESS));
-    (text, NAMELESS.to_owned())
+}
+
+/// The names of a node, the longest first: one may be the beginning of another.
+fn names_of<T: Listed>(node: &T, label: &str) -> Vec<String> {
+    let of = |n: &str| [n.to_owned(), n.split('.').next().unwrap_or(n).to_owned()];
+    let mut all: Vec<String> = node.names().into_iter().chain([label]).flat_map(of).collect();
+    all.sort_by_key(|n| std::cmp::Reverse(n.len()));
+    all
+}
+
+fn object_without_names(node: &kubernetes::Node, label: &str) -> kubernetes::Node {
+    let (names, mut out) = (names_of(node, label), node.clone());
+    NAMELESS.clone_into(&mut out.name);
+    out.labels.retain(|l| !kubernetes::NAMES_A_NODE.contains(&l.name.as_str()));
+    out.labels.iter_mut().chain(&mut out.annotations).for_each(|p| hide(&mut p.value, &names));
+    out.taints.iter_mut().for_each(|t| hide(&mut t.value, &names));
+    out
+}
+
+fn record_without_names(node: &slurm::Node, label: &str) -> slurm::Node {
+    let (names, mut out) = (names_of(node, label), node.clone());
+    NAMELESS.clone_into(&mut out.name);
+    out.hostname = None;
+    out.reason.iter_mut().for_each(|r| hide(&mut r.value, &names));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_joined_by_ids_then_names_and_lose_their_names() {
+        let object = |name: &str, machine: &str| {
+            format!(
+                r#"{{"kind":"Node","metadata":{{"name":"{name}","labels":{{"kubernetes.io/hostname":"{name}","nvidia.com/gpu.product":"H100","site/of":"rack-{name}"}}}},
+                "status":{{"allocatable":{{"nvidia.com/gpu":"8"}},"nodeInfo":{{"machineID":"{machine}"}}}}}}"#
+            )
+        };
+        let (a, b) = ("0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210");
+        let list = format!(r#"{{"kind":"List","items":[{},{}]}}"#, object("gpu7", a), object("gpu8", b));
+        let mut lists = Lists::default();
+        lists.add(Scheduler::Kubernetes, list.as_bytes()).unwrap();
+        lists
+            .add(
+                Scheduler::Slurm,
+                b"NodeName=gpu7 Arch=x \n   AvailableFeatures=x\n   Reason=gpu7.example.org is slow [root@T]\n",
+            )
+            .unwrap();
+        let machine = |id: &str| {
+            let mut s = Snapshot::new("s");
+            s.add_file("etc/machine-id", linerate_snapshot::machine_digest(id.as_bytes()).as_bytes());
+            s
+        };
+        let found = |s: &mut Snapshot, label: &str| -> Vec<_> {
+            lists.join(s, label, true).into_iter().map(|j| j.found).collect()
+        };
+        // Its id says more than its name.
+        assert_eq!(found(&mut machine(b), "gpu7"), [Ok((1, By::Machine)), Ok((0, By::Name))]);
+        assert_eq!(found(&mut machine("0"), "gpu8"), [Err(Stranger::Other), Err(Stranger::None(1))]);
+        let mut s = Snapshot::new("s");
+        assert_eq!(found(&mut s, "gpu7.example.org"), [Ok((0, By::Name)), Ok((0, By::Name))]);
+        let texts: String = s.outputs.iter().map(|o| String::from_utf8_lossy(s.data(o.entry))).collect();
+        assert!(
+            !texts.contains("gpu7") && texts.contains("nvidia.com/gpu") && texts.contains("rack-this-node"),
+            "{texts}"
+        );
+        assert!(!s.outputs.iter().flat_map(|o| &o.argv).any(|a| a.contains("gpu7")));
+        // A snapshot that has its own keeps it.
+        assert_eq!(found(&mut s, "gpu7"), []);
+    }
 }
