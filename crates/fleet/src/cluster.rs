@@ -126,8 +126,10 @@ const NAMELESS: &str = "this-node";
 
 /// Takes the names of a node out of what people and controllers wrote. A short name may be a word of something else.
 fn hide(text: &mut String, names: &[String]) {
-    for name in names.iter().filter(|n| n.len() > 3 && text.contains(n.as_str())) {
-        *text = text.replace(name.as_str(), NAMELESS);
+    for name in names.iter().filter(|n| n.len() > 3) {
+        if text.contains(name.as_str()) {
+            *text = text.replace(name.as_str(), NAMELESS);
+        }
     }
 }
 
