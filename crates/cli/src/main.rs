@@ -5,6 +5,7 @@
 mod args;
 mod bench_args;
 mod budget;
+mod claims;
 mod cmd;
 mod collect_args;
 mod diff_args;

@@ -16,6 +16,12 @@ const BATCH: usize = 16;
 /// Batches that wait for an earlier one before they are taken, for each thread.
 const AHEAD: usize = 4;
 
+/// What is done to the snapshot at a path before it is looked at.
+pub(crate) type Before<'a> = dyn Fn(&Path, &mut Snapshot) + Sync + 'a;
+
+/// Nothing.
+pub(crate) fn as_it_is(_: &Path, _: &mut Snapshot) {}
+
 /// How many batches were taken, and whoever waits for that.
 #[derive(Default)]
 struct Taken(Mutex<usize>, Condvar);
@@ -42,10 +48,11 @@ impl Drop for Taker<'_> {
     }
 }
 
-/// Looks at each snapshot in some thread, and takes what was seen in the order of the paths. `redact`: of trees, what identifies is hashed.
+/// Looks at each snapshot in some thread, and takes what was seen in the order of the paths. `redact`: of trees, what identifies is hashed. `before`:
+/// what is done to a snapshot first.
 pub(crate) fn each<T: Send>(
     paths: &[PathBuf],
-    (redact, progress): (bool, &Line),
+    (redact, before, progress): (bool, &Before<'_>, &Line),
     look: impl Fn(&Path, &Snapshot) -> T + Sync,
     mut take: impl FnMut(&Path, Result<T, OpenError>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
@@ -65,7 +72,7 @@ pub(crate) fn each<T: Send>(
                     let Some(batch) = batches.get(i) else { return };
                     // The one that all wait for was begun before: it never waits.
                     taken.wait(i, threads * AHEAD);
-                    let seen = batch.iter().map(|path| one(&mut reader, path, redact, look)).collect();
+                    let seen = batch.iter().map(|path| one(&mut reader, path, (redact, before), look)).collect();
                     // The receiver is gone when the output failed: nothing is left to do.
                     if to.send((i, seen)).is_err() {
                         return;
@@ -94,10 +101,11 @@ pub(crate) fn each<T: Send>(
 fn one<T>(
     reader: &mut Reader,
     path: &Path,
-    redact: bool,
+    (redact, before): (bool, &Before<'_>),
     look: &impl Fn(&Path, &Snapshot) -> T,
 ) -> Result<T, OpenError> {
-    read(reader, path, redact).map(|snapshot| {
+    read(reader, path, redact).map(|mut snapshot| {
+        before(path, &mut snapshot);
         let seen = look(path, &snapshot);
         reader.recycle(snapshot);
         seen
@@ -144,12 +152,12 @@ mod tests {
             taken += usize::from(seen.is_ok());
             Ok(())
         };
-        each(&paths, (false, &Line::new(false)), look, take).unwrap();
+        each(&paths, (false, &as_it_is, &Line::new(false)), look, take).unwrap();
         assert_eq!(taken, paths.len());
         let most = most.into_inner();
         assert!(most <= ahead + BATCH, "{most} were looked at, {ahead} is as far as it may be");
         // Who takes gives up: everyone ends.
-        let failed = each(&paths, (false, &Line::new(false)), |_, _| (), |_, _| Err(Failure::new("full")));
+        let failed = each(&paths, (false, &as_it_is, &Line::new(false)), |_, _| (), |_, _| Err(Failure::new("full")));
         assert!(failed.is_err());
     }
 }

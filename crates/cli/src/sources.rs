@@ -1,5 +1,6 @@
 //! What the user named: rules by pattern, and snapshots by path.
 
+use crate::claims;
 use crate::output::Failure;
 use crate::progress::Line;
 use linerate_formats::wildcard;
@@ -56,7 +57,9 @@ pub(crate) fn fleet(paths: &[PathBuf]) -> Option<Vec<Member>> {
 /// The snapshots in a directory. A directory of texts is one node, whatever else is in it.
 fn inside(dir: &Path) -> Option<Vec<Member>> {
     let direct = members(dir);
-    let listed = |p: &PathBuf| !is_index(p) && p.file_name().is_some_and(|n| !n.as_encoded_bytes().starts_with(b"."));
+    let listed = |p: &PathBuf| {
+        !is_index(p) && !claims::is_list(p) && p.file_name().is_some_and(|n| !n.as_encoded_bytes().starts_with(b"."))
+    };
     if dir.is_dir() && !is_snapshot_dir(dir) {
         let mut entries: Vec<PathBuf> =
             std::fs::read_dir(dir).ok()?.flatten().map(|e| e.path()).filter(listed).collect();
@@ -139,7 +142,7 @@ pub(crate) fn latest(paths: &[PathBuf]) -> Vec<Member> {
         inside.sort();
         let shown = |p: &&PathBuf| p.file_name().is_some_and(|n| !n.as_encoded_bytes().starts_with(b"."));
         for one in inside.iter().filter(shown) {
-            if is_snapshot_dir(one) || one.is_file() && !is_index(one) {
+            if is_snapshot_dir(one) || one.is_file() && !is_index(one) && !claims::is_list(one) {
                 out.push(Member::of(one));
             } else if let Some(newest) = newest(one) {
                 out.push(Member { label: name_of(one), path: newest });
@@ -186,6 +189,12 @@ fn is_index(p: &Path) -> bool {
 
 fn name_of(p: &Path) -> String {
     p.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// How the node of one source is called: of a fleet's file (`NODE/TIME.tar.zst`) its directory.
+pub(crate) fn label(p: &Path) -> String {
+    let is_time = p.file_name().and_then(|n| n.to_str()).is_some_and(|n| linerate_gather::fan::time_of(n).is_some());
+    p.parent().filter(|_| is_time).map_or_else(|| short(p), name_of)
 }
 
 /// The name of a file, without what packs it.

@@ -25,6 +25,15 @@ pub(crate) struct InventoryArgs {
 impl InventoryArgs {
     /// What the sources say together.
     pub(crate) fn load(&self) -> Result<Inventory, Failure> {
+        self.read(false)
+    }
+
+    /// The same, with what schedulers say of each node.
+    pub(crate) fn load_with_lists(&self) -> Result<Inventory, Failure> {
+        self.read(true)
+    }
+
+    fn read(&self, lists: bool) -> Result<Inventory, Failure> {
         let var = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
         let home = var("HOME");
         let settings = Settings {
@@ -35,8 +44,8 @@ impl InventoryArgs {
             etc: PathBuf::from("/etc"),
             cancel: crate::interrupt::cancel(),
         };
-        let request =
-            Request { sources: self.inventory.clone(), ssh_options: self.ssh_option.clone(), sudo: self.sudo };
+        let (sources, ssh_options) = (self.inventory.clone(), self.ssh_option.clone());
+        let request = Request { sources, ssh_options, sudo: self.sudo, lists };
         Ok(load(&request, &settings)?)
     }
 }

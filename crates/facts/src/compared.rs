@@ -19,6 +19,7 @@ pub enum Compared {
 const PLACE: &str = "addresses and numbers are given out anew on each machine; devices are compared by position";
 const READER: &str = "it depends on how the source was read";
 const NAME: &str = "which pci.ids the reader had; vendor and device id say it";
+const NODE: &str = "it names one node";
 const LISTED: &str = "its members are compared";
 /// Firmware and the kernel keep a part of the memory, which differs by the machine and the boot.
 const MEMORY: f64 = 0.01;
@@ -47,6 +48,14 @@ const TABLE: &[(&str, Compared)] = &[
     ("numa.id", Compared::Not(LISTED)),
     ("cpu.idle_states.name", Compared::Not(LISTED)),
     ("sysctl.name", Compared::Not(LISTED)),
+    ("kubernetes.name", Compared::Not(NODE)),
+    ("kubernetes.labels.name", Compared::Not(LISTED)),
+    ("kubernetes.annotations.name", Compared::Not(LISTED)),
+    ("kubernetes.taints.name", Compared::Not(LISTED)),
+    ("kubernetes.resources.name", Compared::Not(LISTED)),
+    ("kubernetes.conditions.name", Compared::Not(LISTED)),
+    ("slurm.name", Compared::Not(NODE)),
+    ("slurm.gres.name", Compared::Not(LISTED)),
     ("memory.total_kib", Compared::Within(MEMORY)),
     ("memory.shm_bytes", Compared::Within(MEMORY)),
 ];

@@ -12,6 +12,9 @@ pub const LIDS: &str = "the subnet manager deals out LIDs";
 /// GIDs.
 pub const GIDS: &str = "GIDs follow addresses, which link states and neighbours bring and take";
 
+/// Jobs and heartbeats.
+pub const JOBS: &str = "jobs, heartbeats and controllers change it";
+
 /// Facts that move, and where sysfs shows them.
 #[derive(Debug, Clone, Copy)]
 pub struct Moving {
@@ -51,6 +54,12 @@ pub const MOVING: &[Moving] = &[
     value("rdma.ports.sm_lid", "**/infiniband/*/ports/*/sm_lid", LIDS),
     all("rdma.ports.gids", "**/infiniband/*/ports/*/gids/*", GIDS),
     all("rdma.ports.gids", "**/infiniband/*/ports/*/gid_attrs/**", GIDS),
+    all("kubernetes.annotations", "", JOBS),
+    all("kubernetes.conditions", "", JOBS),
+    all("kubernetes.taints", "", JOBS),
+    all("slurm.state", "", JOBS),
+    all("slurm.reason", "", JOBS),
+    value("slurm.gres.used", "", JOBS),
 ];
 
 /// Why a fact moves by itself; `None`: a difference says something.

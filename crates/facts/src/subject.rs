@@ -1,8 +1,10 @@
 //! What a fact is about.
 
+use linerate_formats::kubernetes::{Condition, Pair, Resource, Taint};
 use linerate_formats::mlxconfig::Param;
 use linerate_formats::pci::Bdf;
 use linerate_formats::pci::caps::ResizableBar;
+use linerate_formats::slurm::gres::Gres;
 use linerate_node::Node;
 use linerate_node::cpu::IdleState;
 use linerate_node::gpu::Gpu;
@@ -51,6 +53,18 @@ pub enum Subject<'n> {
     Bar(&'n PciFunction<'n>, &'n Bar),
     /// A resizable one, as its capability shows it.
     ResizableBar(&'n PciFunction<'n>, ResizableBar),
+    /// A label of the node's object in Kubernetes.
+    Label(&'n Pair),
+    /// An annotation of it.
+    Annotation(&'n Pair),
+    /// A taint of it.
+    Taint(&'n Taint),
+    /// A resource of it.
+    Resource(&'n Resource),
+    /// A condition of it.
+    NodeCondition(&'n Condition),
+    /// A generic resource of the node's record in Slurm.
+    Gres(&'n Gres),
 }
 
 /// A GPU as PCI and as its driver show it.
@@ -103,6 +117,12 @@ impl Subject<'_> {
             Subject::Function(_) => "pci",
             Subject::Bar(..) => "pci.bars",
             Subject::ResizableBar(..) => "pci.resizable_bars",
+            Subject::Label(_) => "kubernetes.labels",
+            Subject::Annotation(_) => "kubernetes.annotations",
+            Subject::Taint(_) => "kubernetes.taints",
+            Subject::Resource(_) => "kubernetes.resources",
+            Subject::NodeCondition(_) => "kubernetes.conditions",
+            Subject::Gres(_) => "slurm.gres",
         }
     }
 
@@ -112,6 +132,8 @@ impl Subject<'_> {
         match self {
             Subject::Node | Subject::NumaNode(_) | Subject::IdleState(_) | Subject::IommuGroup(_) => None,
             Subject::Sysctl(_) => None,
+            Subject::Label(_) | Subject::Annotation(_) | Subject::Taint(_) => None,
+            Subject::Resource(_) | Subject::NodeCondition(_) | Subject::Gres(_) => None,
             Subject::Gpu(g) => Some(g.bdf),
             Subject::NicFirmware(n) | Subject::Setting(n, _) => n.bdf,
             Subject::RdmaDevice(d) | Subject::Port(d, _) | Subject::Gid(d, ..) => d.pci,
@@ -140,6 +162,12 @@ impl fmt::Display for Subject<'_> {
             Subject::Function(p) => write!(f, "pci[{}]", p.bdf),
             Subject::Bar(p, b) => write!(f, "pci[{}].bars[{}]", p.bdf, b.index),
             Subject::ResizableBar(p, b) => write!(f, "pci[{}].resizable_bars[{}]", p.bdf, b.bar),
+            Subject::Label(l) => write!(f, "kubernetes.labels[{}]", l.name),
+            Subject::Annotation(a) => write!(f, "kubernetes.annotations[{}]", a.name),
+            Subject::Taint(t) => write!(f, "kubernetes.taints[{}]", t.name),
+            Subject::Resource(r) => write!(f, "kubernetes.resources[{}]", r.name),
+            Subject::NodeCondition(c) => write!(f, "kubernetes.conditions[{}]", c.name),
+            Subject::Gres(g) => write!(f, "slurm.gres[{}]", g.key()),
         }
     }
 }

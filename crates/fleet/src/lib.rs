@@ -8,6 +8,7 @@
 mod about;
 pub mod audit;
 pub mod class;
+pub mod cluster;
 pub mod condition;
 pub mod diff;
 pub mod drift;

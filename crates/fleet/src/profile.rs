@@ -270,6 +270,11 @@ fn thing(positions: &Positions, subject: &Subject<'_>) -> Option<Thing> {
         Subject::Gid(_, p, g) => at(device()?, format!("port {} GID {}", p.number, g.index)),
         Subject::Bar(_, b) => at(device()?, format!("BAR {}", b.index)),
         Subject::ResizableBar(_, b) => at(device()?, format!("BAR {}", b.bar)),
+        Subject::Label(p) | Subject::Annotation(p) => at(Whose::Node, p.name.clone()),
+        Subject::Taint(t) => at(Whose::Node, t.name.clone()),
+        Subject::Resource(r) => at(Whose::Node, r.name.clone()),
+        Subject::NodeCondition(c) => at(Whose::Node, c.name.clone()),
+        Subject::Gres(g) => at(Whose::Node, g.key()),
         // Ports of a card, and representors of its virtual functions, are interfaces of one function.
         Subject::Interface(_)
         | Subject::IommuGroup(_)

@@ -27,6 +27,7 @@ mod json_docs;
 mod json_loose;
 pub mod kernel_config;
 pub mod kernel_version;
+pub mod kubernetes;
 mod launcher;
 pub mod limits;
 pub mod mlnx_qos;
@@ -53,6 +54,7 @@ pub mod rdma_topo_dump;
 mod record;
 pub mod refusal;
 pub mod series;
+pub mod slurm;
 pub mod sniff;
 pub mod sockperf;
 pub mod stream;
@@ -117,5 +119,7 @@ tools! {
     Nvml => nvml::TOOL,
     VirshXml => plain::VIRSH_XML,
     NcclTopoXml => plain::NCCL_TOPO_XML,
+    KubernetesNodes => kubernetes::TOOL,
+    SlurmNodes => slurm::TOOL,
     Series => series::TOOL,
 }

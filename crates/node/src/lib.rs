@@ -5,6 +5,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 pub mod aer;
+pub mod cluster;
 pub mod context;
 pub mod cpu;
 mod cut;
@@ -79,6 +80,8 @@ pub struct Node<'s> {
     pub sysctls: linerate_snapshot::Reading<Vec<sysctl::Sysctl>>,
     /// Each GPU with its nearest NICs.
     pub rails: Vec<rails::Rail>,
+    /// What schedulers claim of it.
+    pub cluster: cluster::Cluster,
     /// What kind of node this is.
     pub context: Context,
     /// Parts of texts that were not read because a limit was reached.
@@ -123,6 +126,7 @@ impl<'s> Node<'s> {
             memory: memory::Memory::decode(s),
             sysctls: sysctl::decode(s),
             rails: Vec::new(),
+            cluster: cluster::Cluster::decode(s, &mut cuts),
             context: Context::undecided(),
             cuts,
         };

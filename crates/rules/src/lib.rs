@@ -7,6 +7,7 @@
 
 mod acs;
 mod ats;
+mod claims;
 mod cmdline;
 mod cpu;
 pub mod engine;

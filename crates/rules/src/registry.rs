@@ -21,6 +21,7 @@ static AREAS: &[Area<'static>] = &[
     ("topo", "What NCCL makes of the tree: shared NICs, virtual switches, topology files", crate::topo::RULES),
     ("cpu", "Frequency and sleep policies", crate::cpu::RULES),
     ("memory", "Limits and page settings", crate::memory::RULES),
+    ("claims", "What Kubernetes and Slurm claim of the node", crate::claims::RULES),
 ];
 
 static RULES: LazyLock<Vec<&'static Rule>> =

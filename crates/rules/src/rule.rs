@@ -199,6 +199,11 @@ impl Cx<'_> {
         self.node.pci.iter().any(|(_, f)| f.class.known().is_some_and(|c| matches!(c.sub(), 0x0600 | 0x0604)))
     }
 
+    /// Whether the list of PCI functions may be a part of the machine's.
+    pub(crate) fn is_excerpt(&self, list: Place) -> bool {
+        self.is_pasted(list) && !self.shows_bridges()
+    }
+
     /// Whether a GPU is on the node, of whatever maker: an end for peer-to-peer traffic. A device whose class is not seen may be one. The VGA of a
     /// management controller and graphics within a CPU are none.
     #[must_use]
@@ -246,7 +251,7 @@ impl Cx<'_> {
         }
         match self.node.pci.seen {
             // `lspci -d 15b3:`, or a grep: what it does not show may well be there.
-            Some(place) if self.is_pasted(place) && !self.shows_bridges() => {
+            Some(place) if self.is_excerpt(place) => {
                 let n = self.node.pci.functions.len();
                 out.unknown(
                     crate::Subject::Node,

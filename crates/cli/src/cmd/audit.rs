@@ -1,6 +1,7 @@
 //! `linerate audit`.
 
 use crate::args::{AuditArgs, Format};
+use crate::claims::Claims;
 use crate::output::{Failure, Sink};
 use crate::sources;
 use linerate_node::Node;
@@ -8,17 +9,21 @@ use linerate_report::Report;
 use linerate_report::json::Version;
 use linerate_snapshot::Snapshot;
 use linerate_snapshot::capture::{Options, Purpose};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
     let rules = sources::select(&a.rules)?;
     if a.schema.is_some() && a.format != Format::Json {
         return Err(Failure::new("--schema is a version of the JSON").hint("add --format json, or leave out --schema"));
     }
-    if let Some(members) = sources::fleet(&a.sources) {
-        return super::fleet::run(a, &rules, &members);
+    let (paths, claims) = Claims::take(&a.sources)?;
+    if let Some(members) = sources::fleet(&paths) {
+        return super::fleet::run(a, &rules, &members, &claims);
     }
-    let snapshot = load(a)?;
+    let mut snapshot = load(a, &paths)?;
+    let label = paths.first().map_or_else(|| snapshot.label.clone(), |p| sources::label(p));
+    claims.join(&mut snapshot, &label);
+    claims.finish();
     let node = Node::decode_as(&snapshot, a.role.map(Into::into));
     let audit = linerate_rules::audit(&node, &snapshot, &rules);
     let report = Report { audit: &audit, node: &node, snapshot: &snapshot };
@@ -39,8 +44,8 @@ pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
 }
 
 /// The one node that the arguments name.
-fn load(a: &AuditArgs) -> Result<Snapshot, Failure> {
-    let path = a.root.as_deref().or(a.sources.first().map(|p| p.as_path())).unwrap_or(Path::new("/"));
+fn load(a: &AuditArgs, paths: &[PathBuf]) -> Result<Snapshot, Failure> {
+    let path = a.root.as_deref().or(paths.first().map(|p| p.as_path())).unwrap_or(Path::new("/"));
     // Reports are pasted into tickets: what is captured for them is redacted as a snapshot is.
     let options = Options { redact: !a.no_redact, ..crate::budget::options(path, Purpose::Audit) };
     sources::load(path, &options)

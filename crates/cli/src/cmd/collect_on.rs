@@ -3,6 +3,7 @@
 use crate::collect_args::{CollectArgs, CollectorArg, SummaryFormat};
 use crate::output::{Failure, Sink, json, remark};
 use crate::progress::Line;
+use linerate_fleet::cluster::Lists;
 use linerate_gather::Target;
 use linerate_gather::fan::{self, Collector, Options, Outcome, Program, Summary};
 use linerate_out::terminal;
@@ -19,8 +20,8 @@ pub(super) fn run(set: &str, a: &CollectArgs) -> Result<u8, Failure> {
         return Err(Failure::new(format!("{} is no directory", directory.display()))
             .hint("many nodes go into a directory: -o fleet/"));
     }
-    let targets = targets(set, a)?;
-    let options = options(directory, a)?;
+    let (targets, lists) = targets(set, a)?;
+    let options = options(directory, a, lists)?;
     let cancel = crate::interrupt::cancel();
     let line = Line::new(!a.quiet);
     let summary = fan::collect(&targets, &options, &cancel, &mut |p| line.nodes(p))?;
@@ -48,14 +49,15 @@ pub(super) fn run(set: &str, a: &CollectArgs) -> Result<u8, Failure> {
     Ok(code)
 }
 
-/// The nodes of a set.
-fn targets(set: &str, a: &CollectArgs) -> Result<Vec<Target>, Failure> {
-    let inventory = a.fan.names.load()?;
+/// The nodes of a set, and what schedulers say of them.
+fn targets(set: &str, a: &CollectArgs) -> Result<(Vec<Target>, Lists), Failure> {
+    let inventory = a.fan.names.load_with_lists()?;
     inventory.remarks.iter().for_each(|r| remark(&r.to_string()));
-    crate::targets::targets(&inventory, set)
+    let targets = crate::targets::targets(&inventory, set)?;
+    Ok((targets, inventory.lists))
 }
 
-fn options(directory: &Path, a: &CollectArgs) -> Result<Options, Failure> {
+fn options(directory: &Path, a: &CollectArgs, lists: Lists) -> Result<Options, Failure> {
     let mut files: Vec<PathBuf> = a.fan.program.clone();
     // What a user gives comes first; this program is for machines like this one.
     if files.is_empty() && a.fan.collector != CollectorArg::Script {
@@ -76,6 +78,7 @@ fn options(directory: &Path, a: &CollectArgs) -> Result<Options, Failure> {
         },
         programs,
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        lists,
         fresh: a.fan.resume.then_some(a.fan.stale),
     })
 }

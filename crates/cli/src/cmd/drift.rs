@@ -1,5 +1,6 @@
 //! `linerate drift`.
 
+use crate::claims::Claims;
 use crate::diff_args::DiffFormat;
 use crate::drift_args::DriftArgs;
 use crate::output::{Failure, Sink, remark};
@@ -21,10 +22,14 @@ pub(crate) fn run(a: &DriftArgs) -> Result<u8, Failure> {
     if let Some(time) = a.since {
         return since(a, time);
     }
-    let (table, unreadable) = match indexed(&a.sources)? {
+    let (paths, claims) = Claims::take(&a.sources)?;
+    // An index does not hold what is joined here.
+    let known = if claims.is_empty() { indexed(&paths)? } else { None };
+    let (table, unreadable) = match known {
         Some(answer) => answer,
-        None => table(&sources::latest(&a.sources))?,
+        None => table(&sources::latest(&paths), &claims)?,
     };
+    claims.finish();
     let reference = match &a.reference {
         Some(name) => Some(reference(&table, name)?),
         None => None,
@@ -87,7 +92,7 @@ fn since(a: &DriftArgs, time: u64) -> Result<u8, Failure> {
         Ok(diff(&profile(&then), &profile(now)))
     };
     let (mut changes, mut unreadable) = (Changes::default(), Vec::new());
-    crate::many::each(&paths, (false, &Line::new(true)), look, |path, seen| {
+    crate::many::each(&paths, (false, &crate::many::as_it_is, &Line::new(true)), look, |path, seen| {
         let label = before.get(path).map_or("", |m| m.label.as_str());
         match seen.and_then(|found| found) {
             Ok(found) => changes.node(label, &found),
@@ -103,13 +108,14 @@ fn since(a: &DriftArgs, time: u64) -> Result<u8, Failure> {
 }
 
 /// Who shows what, of snapshots.
-fn table(members: &[Member]) -> Result<(Table, Vec<Unreadable>), Failure> {
+fn table(members: &[Member], claims: &Claims) -> Result<(Table, Vec<Unreadable>), Failure> {
     let paths: Vec<PathBuf> = members.iter().map(|m| m.path.clone()).collect();
     let labels: HashMap<&Path, &str> = members.iter().map(|m| (m.path.as_path(), m.label.as_str())).collect();
     let label = |path: &Path| labels.get(path).copied().unwrap_or_default();
     let look = |path: &Path, snapshot: &Snapshot| Record::read(label(path), snapshot);
+    let before = |path: &Path, snapshot: &mut Snapshot| claims.join(snapshot, label(path));
     let (mut table, mut unreadable) = (Table::new(), Vec::new());
-    crate::many::each(&paths, (false, &Line::new(true)), look, |path, seen| {
+    crate::many::each(&paths, (false, &before, &Line::new(true)), look, |path, seen| {
         match seen {
             Ok(record) => table.record(&record),
             Err(e) => unreadable.push(Unreadable { source: label(path).to_owned(), why: e.reason() }),

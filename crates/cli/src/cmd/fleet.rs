@@ -1,6 +1,7 @@
 //! `linerate audit` over many snapshots: each as it comes, then what fails where. Memory does not grow with their number.
 
 use crate::args::{AuditArgs, Format};
+use crate::claims::Claims;
 use crate::output::{Failure, Sink};
 use crate::progress::Line;
 use crate::sources::Member;
@@ -12,7 +13,7 @@ use linerate_snapshot::Snapshot;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-pub(crate) fn run(a: &AuditArgs, rules: &[&'static Rule], members: &[Member]) -> Result<u8, Failure> {
+pub(crate) fn run(a: &AuditArgs, rules: &[&'static Rule], members: &[Member], claims: &Claims) -> Result<u8, Failure> {
     if a.schema.is_some() {
         return Err(Failure::new("the lines of many snapshots hold no facts, and have one version")
             .hint("leave out --schema, or name one snapshot"));
@@ -33,7 +34,8 @@ pub(crate) fn run(a: &AuditArgs, rules: &[&'static Rule], members: &[Member]) ->
     let looker = summary.looker();
     let progress = Line::new(a.output.is_some());
     let look = |path: &Path, snapshot: &Snapshot| looker.look(label(path), &Node::decode_as(snapshot, role), snapshot);
-    crate::many::each(&paths, (true, &progress), look, |path, looked| {
+    let before = |path: &Path, snapshot: &mut Snapshot| claims.join(snapshot, label(path));
+    crate::many::each(&paths, (true, &before, &progress), look, |path, looked| {
         match looked {
             Ok(looked) => summary.node(label(path), looked, &mut sink)?,
             Err(e) => summary.unreadable(label(path), &e.to_string(), &mut sink)?,
@@ -41,6 +43,7 @@ pub(crate) fn run(a: &AuditArgs, rules: &[&'static Rule], members: &[Member]) ->
         Ok(())
     })?;
     drop(progress);
+    claims.finish();
     summary.finish(&mut sink)?;
     sink.finish()?;
     Ok(summary.exit_code())

@@ -1,5 +1,6 @@
 //! The list, a table for each kind of subject, in the order of the audit's JSON.
 
+mod cluster;
 mod gpu;
 mod nic;
 mod node;
@@ -93,7 +94,11 @@ pub fn of<'n>(node: &'n Node<'n>, subject: Subject<'n>) -> Vec<Fact<'n>> {
         };
     }
     match subject {
-        Subject::Node => read!(node::NODE),
+        Subject::Node => {
+            let mut out: Vec<Fact<'n>> = read!(node::NODE);
+            out.extend(cluster::NODE.iter().map(|r| Fact { def: &r.def, subject, reading: (r.read)(node) }));
+            out
+        }
         Subject::NumaNode(n) => read!(node::NUMA, n),
         Subject::IdleState(i) => read!(node::IDLE, i),
         Subject::Sysctl(c) => read!(node::SYSCTL, c),
@@ -108,6 +113,12 @@ pub fn of<'n>(node: &'n Node<'n>, subject: Subject<'n>) -> Vec<Fact<'n>> {
         Subject::Function(f) => read!(pci::FUNCTION, f),
         Subject::Bar(_, b) => read!(pci::BAR, b),
         Subject::ResizableBar(f, b) => read!(pci::RESIZABLE, f, b),
+        Subject::Label(l) => read!(cluster::LABEL, l),
+        Subject::Annotation(a) => read!(cluster::ANNOTATION, a),
+        Subject::Taint(t) => read!(cluster::TAINT, t),
+        Subject::Resource(r) => read!(cluster::RESOURCE, r),
+        Subject::NodeCondition(c) => read!(cluster::CONDITION, c),
+        Subject::Gres(g) => read!(cluster::GRES, g),
     }
 }
 
@@ -160,6 +171,7 @@ pub fn defs() -> impl Iterator<Item = &'static Def> {
         table.iter().map(|r| &r.def)
     }
     of(node::NODE)
+        .chain(of(cluster::NODE))
         .chain(of(node::NUMA))
         .chain(of(node::IDLE))
         .chain(of(node::SYSCTL))
@@ -174,4 +186,10 @@ pub fn defs() -> impl Iterator<Item = &'static Def> {
         .chain(of(pci::FUNCTION))
         .chain(of(pci::BAR))
         .chain(of(pci::RESIZABLE))
+        .chain(of(cluster::LABEL))
+        .chain(of(cluster::ANNOTATION))
+        .chain(of(cluster::TAINT))
+        .chain(of(cluster::RESOURCE))
+        .chain(of(cluster::CONDITION))
+        .chain(of(cluster::GRES))
 }

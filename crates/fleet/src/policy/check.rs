@@ -1,5 +1,6 @@
 //! A node held to a policy.
 
+use super::claims;
 use super::condition::{Facts, Outcome};
 use super::read::prefix_of;
 use super::{Class, Count, Fit, Kind, Policy, Roles, Row};
@@ -136,13 +137,14 @@ pub fn check<'p>(policy: &'p Policy, profile: &Profile, traits: &Traits, facts: 
             let kind = Kind::Condition(condition);
             answers.push(Answer { class, kind, owner: Owner::Node, part: String::new(), status, seen, place: None });
         }
+        answers.extend(class.claims.iter().map(|claim| claims::check(&pass, class, claim, facts)));
     }
     Checked { classes, undecided, traits: traits.clone(), answers, incomplete }
 }
 
 /// A profile, by what is asked of it.
-struct Pass<'n> {
-    profile: &'n Profile,
+pub(super) struct Pass<'n> {
+    pub(super) profile: &'n Profile,
     /// Roles of devices, as they are displayed.
     roles: Vec<String>,
     /// Names of things that are the same everywhere.
@@ -195,7 +197,7 @@ impl<'n> Pass<'n> {
         Answer { class, kind: Kind::Count(count), owner: Owner::Node, part: String::new(), status, seen, place }
     }
 
-    fn row<'p>(&self, class: &'p Class, row: &'p Row, out: &mut Vec<Answer<'p>>) {
+    pub(super) fn row<'p>(&self, class: &'p Class, row: &'p Row, out: &mut Vec<Answer<'p>>) {
         let mut owners: Vec<(Whose, Owner)> = Vec::new();
         if row.roles.is_node() {
             owners.push((Whose::Node, Owner::Node));

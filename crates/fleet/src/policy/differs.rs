@@ -54,7 +54,7 @@ fn wants(class: Option<&Class>) -> BTreeMap<(String, String), String> {
     for kind in class.into_iter().flat_map(Class::all) {
         let about = kind.about();
         let fact = match kind {
-            Kind::Condition(_) => about.id.clone(),
+            Kind::Condition(_) | Kind::Claim(_) => about.id.clone(),
             other => other.subject(),
         };
         let fact = match kind {
@@ -65,6 +65,7 @@ fn wants(class: Option<&Class>) -> BTreeMap<(String, String), String> {
         };
         let wanted = match kind {
             Kind::Condition(c) => c.cel.source().to_owned(),
+            Kind::Claim(_) => format!("{}: {}", kind.subject(), kind.wanted()),
             other => other.wanted(),
         };
         let mut text = format!("{wanted} ({})", about.severity);

@@ -184,6 +184,7 @@ impl Lessons {
             let [board, cpu, gpus, nics] =
                 [traits.board, traits.cpu, traits.gpus, traits.nics].map(Option::unwrap_or_default);
             out.policy.classes.push(Class {
+                claims: Vec::new(),
                 name: class,
                 matches: Match { board, cpu, gpus, nics },
                 rows,
@@ -280,6 +281,8 @@ const NAMES: [&str; 5] = ["net.name", "net.master", "net.bond_slaves", "rdma.nam
 fn is_learnt(def: &'static Def) -> bool {
     match compared(def.id) {
         Compared::Not(_) | Compared::State(_) => false,
+        // What a scheduler claims of a node is not what the node is.
+        _ if ["kubernetes", "slurm"].contains(&def.id.split('.').next().unwrap_or_default()) => false,
         _ => def.form != Form::Members && !NAMES.contains(&def.id),
     }
 }

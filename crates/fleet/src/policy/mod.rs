@@ -4,6 +4,7 @@
 //! [`wish`] says what a plan could do about an answer that fails.
 
 mod check;
+mod claims;
 mod class;
 pub mod condition;
 mod differs;
@@ -27,7 +28,7 @@ pub use write::write;
 
 use linerate_facts::position::Device;
 use linerate_facts::{Def, Want};
-use linerate_rules::{Action, Severity};
+use linerate_rules::{Action, Rule, Severity};
 use std::collections::BTreeMap;
 
 /// Name and version of the format.
@@ -57,6 +58,8 @@ pub struct Class {
     pub devices: Vec<Count>,
     /// Conditions in CEL.
     pub conditions: Vec<Condition>,
+    /// Claims of schedulers, and what each stands for.
+    pub claims: Vec<Claim>,
     /// Labels of the node's object in Kubernetes; `None`: no such label.
     pub labels: BTreeMap<String, Option<String>>,
     /// Which nodes taught it; empty: people wrote it.
@@ -121,6 +124,31 @@ pub struct Condition {
     pub fix: Option<Action>,
 }
 
+/// A claim, and what it stands for. Where a node claims it and it is not so, the claim is a lie.
+#[derive(Debug, Clone)]
+pub struct Claim {
+    /// Its id, severity, reason, owner.
+    pub about: About,
+    /// What claims it, each with its text: all of these.
+    pub when: Vec<(crate::condition::Condition, String)>,
+    /// Facts that it stands for.
+    pub rows: Vec<Row>,
+    /// A condition that it stands for.
+    pub cel: Option<condition::Program>,
+    /// Rules that pass where it is true.
+    pub passes: Vec<&'static Rule>,
+    /// What would make it true.
+    pub fix: Option<Action>,
+}
+
+impl PartialEq for Claim {
+    fn eq(&self, other: &Self) -> bool {
+        let ids = |c: &Claim| c.passes.iter().map(|r| r.id).collect::<Vec<_>>();
+        (&self.about, &self.when, &self.rows, &self.cel, &self.fix, ids(self))
+            == (&other.about, &other.when, &other.rows, &other.cel, &other.fix, ids(other))
+    }
+}
+
 /// A source that must pass, or fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Test {
@@ -152,7 +180,8 @@ impl Class {
     /// All its expectations.
     pub fn all(&self) -> impl Iterator<Item = Kind<'_>> {
         let counts = self.devices.iter().map(Kind::Count);
-        counts.chain(self.rows.iter().map(Kind::Row)).chain(self.conditions.iter().map(Kind::Condition))
+        let conditions = self.conditions.iter().map(Kind::Condition);
+        counts.chain(self.rows.iter().map(Kind::Row)).chain(conditions).chain(self.claims.iter().map(Kind::Claim))
     }
 }
 
@@ -165,6 +194,8 @@ pub enum Kind<'p> {
     Count(&'p Count),
     /// A condition in CEL.
     Condition(&'p Condition),
+    /// A claim.
+    Claim(&'p Claim),
 }
 
 impl<'p> Kind<'p> {
@@ -175,6 +206,7 @@ impl<'p> Kind<'p> {
             Kind::Row(r) => &r.about,
             Kind::Count(c) => &c.about,
             Kind::Condition(c) => &c.about,
+            Kind::Claim(c) => &c.about,
         }
     }
 
@@ -186,6 +218,7 @@ impl<'p> Kind<'p> {
             Kind::Row(r) => format!("{} {}", r.def.id, r.part),
             Kind::Count(c) => format!("number of {}", class_word(c.device)),
             Kind::Condition(c) => c.cel.source().to_owned(),
+            Kind::Claim(c) => c.when.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(" and "),
         }
     }
 
@@ -201,6 +234,14 @@ impl<'p> Kind<'p> {
                 (a, b) => format!("{a} to {b}"),
             },
             Kind::Condition(_) => "true".to_owned(),
+            Kind::Claim(c) => {
+                let row = |r: &Row| format!("{} {}", Kind::Row(r).subject(), Kind::Row(r).wanted());
+                let whose = |r: &Row| if r.roles.is_node() { row(r) } else { format!("{}: {}", r.roles, row(r)) };
+                let mut all: Vec<String> = c.rows.iter().map(whose).collect();
+                all.extend(c.cel.iter().map(|p| p.source().to_owned()));
+                all.extend(c.passes.iter().map(|r| format!("{} passes", r.id)));
+                all.join(", ")
+            }
         }
     }
 

@@ -56,13 +56,18 @@ impl Whose {
     /// What the ids of its facts begin with; empty: of the node itself.
     pub(super) fn has(self, prefix: &str) -> bool {
         match self {
-            Whose::Node => prefix.is_empty(),
+            Whose::Node => prefix.is_empty() || is_claim(prefix),
             Whose::Numa => prefix == "numa",
             Whose::Idle => prefix == "cpu.idle_states",
             Whose::Interface => prefix == "net",
-            Whose::Device => !matches!(prefix, "" | "numa" | "cpu.idle_states"),
+            Whose::Device => !matches!(prefix, "" | "numa" | "cpu.idle_states") && !is_claim(prefix),
         }
     }
+}
+
+/// Whether facts are what a scheduler claims of the node.
+fn is_claim(prefix: &str) -> bool {
+    prefix.starts_with("kubernetes.") || prefix.starts_with("slurm.")
 }
 
 impl Roles {

@@ -131,6 +131,12 @@ pub enum Wrong {
     /// A condition that cannot be evaluated.
     #[error("the condition cannot be read: {0}")]
     Condition(super::condition::Refused),
+    /// A claim that says too little.
+    #[error("the claim {0}")]
+    Claim(String),
+    /// What is claimed is no condition on a fact.
+    #[error("`when` cannot be read: {0}")]
+    When(crate::condition::NotACondition),
     /// No fix.
     #[error("`fix` is none that linerate knows: {0}")]
     Fix(String),

@@ -46,6 +46,11 @@ pub fn wish(answer: &Answer<'_>, node: &Node<'_>) -> Option<Wished> {
                 out.remedy = Remedy::new(format!("bring about {}", about.id), action.clone());
             }
         }
+        Kind::Claim(c) => {
+            if let Some(action) = &c.fix {
+                out.remedy = Remedy::new(format!("make {} true", about.id), action.clone());
+            }
+        }
         Kind::Count(_) => {}
     }
     Some(out)
@@ -106,13 +111,16 @@ fn by_hand(answer: &Answer<'_>) -> Remedy {
     let of = if whose.is_empty() { String::new() } else { format!(" of {whose}") };
     let summary = match answer.kind {
         Kind::Condition(c) => format!("bring about what {} asks for: {}", c.about.id, c.cel.source()),
+        Kind::Claim(c) => {
+            format!("make {} true, or take back what claims it: {}", c.about.id, answer.kind.subject())
+        }
         kind => format!("bring {}{}{of} to: {} ({seen})", kind.subject(), part(answer), kind.wanted()),
     };
     let at = at(&answer.owner);
     Remedy::investigate(summary, if at.is_empty() { "the node".to_owned() } else { at })
 }
 
-fn shown(seen: &Held) -> String {
+pub(super) fn shown(seen: &Held) -> String {
     match seen {
         Held::Value(v) if v.is_empty() => "empty".to_owned(),
         Held::Value(v) => v.clone(),

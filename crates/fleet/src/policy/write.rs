@@ -1,7 +1,7 @@
 //! A policy as TOML, as [`super::read()`] reads it.
 
 use super::read::{is_words, row_id};
-use super::{About, Class, Kind, Policy, Row, SCHEMA, class_word};
+use super::{About, Claim, Class, Kind, Policy, Row, SCHEMA, class_word};
 use linerate_facts::{Form, Want};
 use linerate_rules::{Action, Severity};
 use std::fmt::Write;
@@ -101,6 +101,36 @@ fn one_class(class: &Class, out: &mut String) {
         fields.iter().for_each(|f| {
             let _ = writeln!(out, "{f}");
         });
+    }
+    class.claims.iter().for_each(|c| one_claim(c, name, out));
+}
+
+fn one_claim(c: &Claim, class: &str, out: &mut String) {
+    let id = c.about.id.strip_prefix(&format!("policy/{class}.")).unwrap_or(&c.about.id);
+    let when: Vec<String> = c.when.iter().map(|(_, text)| text.clone()).collect();
+    let mut fields = vec![format!("name = {}", quoted(id))];
+    fields.push(match when.as_slice() {
+        [one] => format!("when = {}", quoted(one)),
+        all => format!("when = {}", list(all)),
+    });
+    fields.extend(c.cel.iter().map(|p| format!("holds = {}", quoted(p.source()))));
+    if !c.passes.is_empty() {
+        let ids: Vec<String> = c.passes.iter().map(|r| r.id.to_owned()).collect();
+        fields.push(format!("passes = {}", list(&ids)));
+    }
+    about(&c.about, class, "", &mut fields);
+    fields.extend(fix(c.fix.as_ref()));
+    let _ = writeln!(out, "\n[[class.{}.claim]]\n{}", key(class), fields.join("\n"));
+    let mut role = "";
+    for row in &c.rows {
+        if row.roles.text() != role {
+            role = row.roles.text();
+            let _ = writeln!(out, "\n[class.{}.claim.on.{}]", key(class), key(role));
+        }
+        // What holds for the claim holds for what it stands for.
+        let mut row = row.clone();
+        (row.about.severity, row.about.reason, row.about.owner) = (Severity::Medium, String::new(), String::new());
+        one_row(&row, class, out);
     }
 }
 

@@ -3,6 +3,7 @@
 use super::node::Failed;
 use super::{By, Cause, Options, Outcome, Shared, files};
 use crate::Target;
+use linerate_fleet::cluster::Stranger;
 use linerate_formats::bounds::FLEET_UNPACKED;
 use linerate_out::file::{self, Access};
 use linerate_snapshot::capture::posix;
@@ -53,7 +54,7 @@ pub(super) fn write<'a>(
 /// It is read as whatever a stranger sends, and written anew: a file of the fleet has only what linerate wrote.
 fn pack(label: &str, sent: Sent, options: &Options) -> Result<Packed, Failed> {
     let mut notes = Vec::new();
-    let snapshot = match sent {
+    let mut snapshot = match sent {
         Sent::Here(snapshot) => *snapshot,
         Sent::Archive(bytes) => archive(label, &bytes, &options.version)?,
         Sent::Printed(bytes, word) => {
@@ -66,6 +67,12 @@ fn pack(label: &str, sent: Sent, options: &Options) -> Result<Packed, Failed> {
         }
     };
     notes.extend(clock(&snapshot));
+    let nameless = options.redact || snapshot.manifest.redacted;
+    for joined in options.lists.join(&mut snapshot, label, nameless) {
+        if let Err(why) = joined.found {
+            notes.push(format!("no entry of {} was joined: {}", joined.of.name(), brief(why)));
+        }
+    }
     let root = snapshot.manifest.uid == Some(0);
     let mut bytes = Vec::new();
     let written = redacted(snapshot, options).and_then(|s| s.write_tar_zst_quickly(&mut bytes));
@@ -87,6 +94,14 @@ fn archive(label: &str, bytes: &[u8], version: &str) -> Result<Snapshot, Failed>
         return Err(Failed::new(Cause::Liar, format!("its snapshot was made by linerate {made_by}, not by {version}")));
     }
     Ok(snapshot)
+}
+
+/// The same words for all nodes that have the same trouble.
+fn brief(why: Stranger) -> String {
+    match why {
+        Stranger::None(_) | Stranger::Empty => "it is not listed by its ids or its name".to_owned(),
+        other => other.to_string(),
+    }
 }
 
 /// A clock that is not the one here.

@@ -22,6 +22,7 @@ pub use program::{Program, ProgramError};
 use crate::Target;
 use desk::Desk;
 use gate::Gate;
+use linerate_fleet::cluster::Lists;
 use linerate_snapshot::RedactKey;
 use linerate_transport::Cancel;
 use queue::Queue;
@@ -71,6 +72,8 @@ pub struct Options {
     pub programs: Vec<Program>,
     /// Version that an installed program must have.
     pub version: String,
+    /// What schedulers say of each node: its own entry goes into its snapshot.
+    pub lists: Lists,
     /// Nodes with a snapshot that is not older than this are left out.
     pub fresh: Option<Duration>,
 }

@@ -2,14 +2,12 @@
 
 use super::found::{Found, Kind, Text};
 use linerate_formats::bounds::INVENTORY_NAME;
+use linerate_formats::kubernetes::NAMES_A_NODE;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// What is run, behind the context.
 pub(super) const COMMAND: &[&str] = &["get", "nodes", "--output=json", "--request-timeout=20s"];
-
-/// Labels whose value is each node's own, and makes no group.
-const OWN: &[&str] = &["kubernetes.io/hostname", "node.kubernetes.io/hostname", "nvidia.com/gfd.timestamp"];
 
 #[derive(Deserialize)]
 struct List {
@@ -67,7 +65,7 @@ pub fn read(json: &[u8], what: &str) -> Result<Found, serde_json::Error> {
         if name.len() > INVENTORY_NAME {
             continue;
         }
-        for (key, value) in item.metadata.labels.iter().filter(|(k, _)| !OWN.contains(&k.as_str())) {
+        for (key, value) in item.metadata.labels.iter().filter(|(k, _)| !NAMES_A_NODE.contains(&k.as_str())) {
             let group = if value.is_empty() { key.clone() } else { format!("{key}={value}") };
             groups.entry(group).or_default().push(name);
         }

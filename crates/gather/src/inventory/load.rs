@@ -3,6 +3,7 @@
 use super::files::read;
 use super::found::{Found, Kind, Text, Wrong};
 use super::{Config, ConfigError, Inventory, Place, genders, hosts, kubernetes, merge, slurm};
+use linerate_fleet::cluster::{Lists, Scheduler};
 use linerate_formats::bounds::{INVENTORY_ANSWER, INVENTORY_FILE};
 use linerate_out::child::Need;
 use linerate_transport::{Cancel, Command, Local, Transport, TransportError};
@@ -21,6 +22,8 @@ pub struct Request {
     pub ssh_options: Vec<String>,
     /// Whether `sudo -n` is tried on all nodes.
     pub sudo: bool,
+    /// Whether what schedulers say of each node is kept, for its snapshot.
+    pub lists: bool,
 }
 
 /// Where files are looked for.
@@ -103,8 +106,15 @@ pub enum InventoryError {
 /// # Errors
 /// A source that was named, and cannot be read.
 pub fn load(request: &Request, settings: &Settings) -> Result<Inventory, InventoryError> {
-    let mut loader =
-        Loader { settings, config: Config::default(), found: Found::default(), places: Vec::new(), files: 0 };
+    let mut loader = Loader {
+        settings,
+        config: Config::default(),
+        found: Found::default(),
+        places: Vec::new(),
+        files: 0,
+        lists: None,
+    };
+    loader.lists = request.lists.then(Lists::default);
     if request.sources.is_empty() {
         loader.usual()?;
     } else {
@@ -112,7 +122,7 @@ pub fn load(request: &Request, settings: &Settings) -> Result<Inventory, Invento
             loader.source(source, &settings.directory, 0)?;
         }
     }
-    let Loader { config, mut found, places, .. } = loader;
+    let Loader { config, mut found, places, lists, .. } = loader;
     let nodes = config.nodes().to_vec();
     let (options, sudo) = (request.ssh_options.clone(), request.sudo);
     // Sets of `nodes` may name groups of all sources.
@@ -128,7 +138,9 @@ pub fn load(request: &Request, settings: &Settings) -> Result<Inventory, Invento
             }
         }
     }
-    Ok(merge::merge(config, found, places, options, sudo))
+    let mut out = merge::merge(config, found, places, options, sudo);
+    out.lists = lists.unwrap_or_default();
+    Ok(out)
 }
 
 pub(super) struct Loader<'a> {
@@ -138,6 +150,8 @@ pub(super) struct Loader<'a> {
     places: Vec<Place>,
     /// Files that other files named.
     pub(super) files: usize,
+    /// What schedulers say of each node, where it is wanted.
+    lists: Option<Lists>,
 }
 
 impl Loader<'_> {
@@ -249,14 +263,36 @@ impl Loader<'_> {
         let what = path.display().to_string();
         let found = kubernetes::read(text.as_bytes(), &what);
         self.found.and(found.map_err(|why| InventoryError::Json { what: what.clone(), why })?);
+        self.list(Scheduler::Kubernetes, text.as_bytes(), &what);
         self.looked(Kind::Kubernetes, what);
         Ok(())
+    }
+
+    /// Keeps what a scheduler says of each node.
+    fn list(&mut self, of: Scheduler, text: &[u8], what: &str) {
+        let kind = if of == Scheduler::Slurm { Kind::Slurm } else { Kind::Kubernetes };
+        let place = self.at(kind, what);
+        if let Some(Err(_)) = self.lists.as_mut().map(|l| l.add(of, text)) {
+            self.found.wrong(place, Wrong::Form("objects of nodes, whose labels and resources are kept"));
+        }
     }
 
     fn slurm(&mut self) -> Result<(), InventoryError> {
         let answer = self.ask("sinfo", slurm::COMMAND.iter().map(|w| (*w).to_owned()).collect(), Need::Slurm)?;
         self.found.and(slurm::read(&String::from_utf8_lossy(&answer)));
         self.looked(Kind::Slurm, "sinfo");
+        if self.lists.is_some() {
+            let argv = ["scontrol", "show", "nodes"].map(str::to_owned).to_vec();
+            match self.ask("scontrol", argv, Need::Slurm) {
+                Ok(answer) => self.list(Scheduler::Slurm, &answer, "scontrol show nodes"),
+                // Without it nodes are collected all the same.
+                Err(e) => {
+                    let place = self.at(Kind::Slurm, "scontrol show nodes");
+                    let what = "scontrol show nodes".to_owned();
+                    self.found.wrong(place, Wrong::File { what, why: e.to_string() });
+                }
+            }
+        }
         Ok(())
     }
 
@@ -268,6 +304,7 @@ impl Loader<'_> {
         let answer = self.ask("kubectl", argv, Need::Kubectl)?;
         let found = kubernetes::read(&answer, &what);
         self.found.and(found.map_err(|why| InventoryError::Json { what: what.clone(), why })?);
+        self.list(Scheduler::Kubernetes, &answer, &what);
         self.looked(Kind::Kubernetes, what);
         Ok(())
     }

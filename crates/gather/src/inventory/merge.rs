@@ -5,6 +5,7 @@ use super::found::{Found, Place, Wrong};
 use super::{Host, Inventory, groups};
 use crate::Target;
 use linerate_fleet::NodeSet;
+use linerate_fleet::cluster::Lists;
 use linerate_fleet::nodeset::NodeSetError;
 use linerate_formats::bounds::{INVENTORY_MEMBERS, INVENTORY_NODES, INVENTORY_REMARKS};
 use linerate_transport::{HostError, HostSpec, Way};
@@ -155,7 +156,7 @@ pub(super) fn merge(config: Config, found: Found, sources: Vec<Place>, options: 
         remarks.truncate(INVENTORY_REMARKS);
         remarks.push(Remark::More(more));
     }
-    Inventory { hosts, groups: table, config, options, sudo, reference, sources, remarks }
+    Inventory { hosts, groups: table, config, options, sudo, reference, sources, remarks, lists: Lists::default() }
 }
 
 fn group_name(source: &str, name: &str) -> String {

@@ -22,6 +22,7 @@ pub use load::{InventoryError, Request, Settings, load};
 pub use merge::Remark;
 
 use crate::Target;
+use linerate_fleet::cluster::Lists;
 use linerate_fleet::nodeset::{NodeSet, NodeSetError, parse};
 use linerate_transport::{HostError, HostSpec};
 use std::collections::BTreeMap;
@@ -64,6 +65,8 @@ pub struct Inventory {
     pub sources: Vec<Place>,
     /// What does not fit together, or was not read.
     pub remarks: Vec<Remark>,
+    /// What schedulers say of each node, where it was asked for.
+    pub lists: Lists,
 }
 
 /// Why a set is no list of nodes.

@@ -243,7 +243,7 @@ fn group(first: &Answer<'_>, at: &str, answers: &[&Answer<'_>], snapshot: &Snaps
     let (fact, what, unit) = match first.kind {
         Kind::Row(r) => (r.def.id.to_owned(), r.def.what, r.def.unit.symbol()),
         Kind::Count(_) => (first.kind.subject(), "", ""),
-        Kind::Condition(_) => (about.id.clone(), "", ""),
+        Kind::Condition(_) | Kind::Claim(_) => (about.id.clone(), "", ""),
     };
     let names = answers.iter().filter_map(|a| match &a.owner {
         Owner::Device { name, .. } => Some(name.clone()),
@@ -261,6 +261,7 @@ fn group(first: &Answer<'_>, at: &str, answers: &[&Answer<'_>], snapshot: &Snaps
         unit,
         wanted: match first.kind {
             Kind::Condition(c) => c.cel.source().to_owned(),
+            Kind::Claim(_) => format!("{} is true: {}", first.kind.subject(), first.kind.wanted()),
             other => other.wanted(),
         },
         seen: seen(&first.seen),

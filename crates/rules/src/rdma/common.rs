@@ -61,7 +61,7 @@ impl Use {
 }
 
 /// Ports of hardware that lead to other nodes through InfiniBand or Ethernet: no EFA, no functions that manage NVLink, no Soft-RoCE, and of virtual functions only those that a guest sees as its own devices.
-pub(super) fn ports<'a>(cx: &Cx<'a>) -> impl Iterator<Item = (&'a RdmaDevice, &'a RdmaPort)> {
+pub(crate) fn ports<'a>(cx: &Cx<'a>) -> impl Iterator<Item = (&'a RdmaDevice, &'a RdmaPort)> {
     devices(cx).flat_map(|d| d.ports.iter().map(move |p| (d, p)))
 }
 
@@ -177,7 +177,7 @@ pub(super) fn active_rate(d: &RdmaDevice) -> Option<f64> {
 }
 
 /// Logical state is ACTIVE.
-pub(super) fn is_active(p: &RdmaPort) -> bool {
+pub(crate) fn is_active(p: &RdmaPort) -> bool {
     matches!(p.state.known(), Some(PortState::Active | PortState::ActiveDefer))
 }
 

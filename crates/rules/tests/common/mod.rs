@@ -81,6 +81,8 @@ fn kind(argv: &[String]) -> OutputKind {
         ["ethtool", "-a", ..] => OutputKind::EthtoolPause,
         ["virsh", "dumpxml", ..] => OutputKind::VirshXml,
         ["systemd-detect-virt", ..] => OutputKind::DetectVirt,
+        ["kubectl", "get", "node" | "nodes", ..] => OutputKind::KubernetesNodes,
+        ["scontrol", "show", "node" | "nodes", ..] => OutputKind::SlurmNodes,
         ["modinfo", "nvidia", ..] => OutputKind::ModinfoNvidia,
         _ => OutputKind::Other,
     }

@@ -1,5 +1,6 @@
 //! `linerate policy check`.
 
+use crate::claims::Claims;
 use crate::output::{Failure, Sink};
 use crate::policy_args::{CheckArgs, PolicyFormat};
 use crate::progress::Line;
@@ -8,12 +9,16 @@ use linerate_report::policy::{Checks, Format};
 
 pub(super) fn run(a: &CheckArgs) -> Result<u8, Failure> {
     let policy = super::read(&a.policy)?;
-    let members = super::nodes(&a.sources);
+    let (paths, claims) = Claims::take(&a.sources)?;
+    let members = super::nodes(&paths);
     let mut checks = Checks::new(&policy);
     let progress = Line::new(members.len() > 1);
     for (i, Member { path, label }) in members.iter().enumerate() {
         match sources::unredacted(path) {
-            Ok(snapshot) => checks.add(label, &super::checked(&policy, label, &snapshot), &snapshot),
+            Ok(mut snapshot) => {
+                claims.join(&mut snapshot, label);
+                checks.add(label, &super::checked(&policy, label, &snapshot), &snapshot);
+            }
             // Of many, one that cannot be read is named, and the others are checked.
             Err(e) if members.len() > 1 => checks.unreadable(label, &e.what()),
             Err(e) => return Err(e),
@@ -21,6 +26,7 @@ pub(super) fn run(a: &CheckArgs) -> Result<u8, Failure> {
         progress.count(i + 1, members.len(), "nodes");
     }
     drop(progress);
+    claims.finish();
     let report = checks.finish();
     let mut sink = Sink::open(a.output.as_deref())?;
     let format = match a.format {

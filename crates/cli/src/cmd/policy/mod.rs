@@ -86,8 +86,8 @@ fn label(path: &Path) -> String {
 /// Holds a node to a policy.
 pub(crate) fn checked<'p>(policy: &'p Policy, label: &str, snapshot: &Snapshot) -> Checked<'p> {
     let node = Node::decode(snapshot);
-    let profile = Profile::of(label, &node, snapshot, &[]);
-    let has_conditions = policy.classes.iter().any(|c| !c.conditions.is_empty());
+    let profile = Profile::of(label, &node, snapshot, &policy.rules());
+    let has_conditions = policy.needs_facts();
     let facts = has_conditions.then(|| condition::Facts::new(node_facts(&node, snapshot)));
     policy::check(policy, &profile, &Traits::of(&node), facts.as_ref())
 }

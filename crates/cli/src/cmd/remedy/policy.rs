@@ -35,7 +35,7 @@ pub(super) fn wished(
         return Err(Failure::new(format!("no expectation of {} matches `{p}`", file.display()))
             .hint("`linerate policy explain` lists all"));
     }
-    let profile = Profile::of(&snapshot.label, node, snapshot, &[]);
+    let profile = Profile::of(&snapshot.label, node, snapshot, &policy.rules());
     let facts = condition::Facts::new(linerate_report::json::node_facts(node, snapshot));
     let checked = policy::check(&policy, &profile, &Traits::of(node), Some(&facts));
     if checked.classes.is_empty() {

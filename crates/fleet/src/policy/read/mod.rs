@@ -1,5 +1,6 @@
 //! A policy from TOML. What is wrong is said with its line, all of it at once.
 
+mod claim;
 mod row;
 pub(super) use row::{id as row_id, is_words, prefix as prefix_of};
 mod toml;
@@ -99,8 +100,8 @@ impl Default {
 }
 
 fn one_class(item: &Item<'_, '_>, by: &Default, rows: &mut usize) -> Option<Class> {
-    const KEYS: [&str; 9] =
-        ["match", "owner", "severity", "reason", "devices", "on", "condition", "labels", "learnt_from"];
+    const KEYS: [&str; 10] =
+        ["match", "owner", "severity", "reason", "devices", "on", "condition", "claim", "labels", "learnt_from"];
     if !is_name(item.key) {
         item.wrong(Wrong::Name(item.key.to_owned()));
     }
@@ -110,6 +111,7 @@ fn one_class(item: &Item<'_, '_>, by: &Default, rows: &mut usize) -> Option<Clas
         rows: Vec::new(),
         devices: Vec::new(),
         conditions: Vec::new(),
+        claims: Vec::new(),
         labels: BTreeMap::new(),
         learnt_from: Vec::new(),
     };
@@ -134,6 +136,15 @@ fn one_class(item: &Item<'_, '_>, by: &Default, rows: &mut usize) -> Option<Clas
                 let all = all.iter().take(POLICY_CONDITIONS);
                 out.conditions = all.filter_map(|(at, c)| condition(m.text, *at, c, item.key, &by)).collect();
             }
+            "claim" => {
+                let all = m.tables().unwrap_or_default();
+                if all.len() > POLICY_CONDITIONS {
+                    let what = "claims of a class";
+                    m.wrong(Wrong::TooMuch { what, most: POLICY_CONDITIONS, limit: "POLICY_CONDITIONS" });
+                }
+                let all = all.iter().take(POLICY_CONDITIONS);
+                out.claims = all.filter_map(|(at, c)| claim::claim(m.text, *at, c, item.key, &by)).collect();
+            }
             "on" => {
                 for role in m.table()? {
                     row::rows(&role, item.key, &by, &mut out.rows);
@@ -147,7 +158,11 @@ fn one_class(item: &Item<'_, '_>, by: &Default, rows: &mut usize) -> Option<Clas
             _ => m.no_meaning(&KEYS),
         }
     }
-    *rows += out.rows.len();
+    *rows += out.rows.len() + out.claims.iter().map(|c| c.rows.len()).sum::<usize>();
+    if *rows > POLICY_ROWS {
+        item.wrong(Wrong::TooMuch { what: "expectations", most: POLICY_ROWS, limit: "POLICY_ROWS" });
+        return None;
+    }
     Some(out)
 }
 

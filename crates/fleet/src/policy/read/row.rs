@@ -25,7 +25,13 @@ const OPERATORS: [&str; 12] = [
 ];
 
 /// What the ids of facts of things begin with, the longest first.
-const PREFIXES: [&str; 14] = [
+const PREFIXES: [&str; 20] = [
+    "kubernetes.annotations",
+    "kubernetes.conditions",
+    "kubernetes.resources",
+    "kubernetes.labels",
+    "kubernetes.taints",
+    "slurm.gres",
     "nic_firmware.settings",
     "pci.resizable_bars",
     "cpu.idle_states",
@@ -88,6 +94,12 @@ fn row(item: &Item<'_, '_>, class: &str, by: &Default, roles: &Roles, out: &mut 
         "rdma.ports" => Some(("port", "port 1")),
         "rdma.ports.gids" => Some(("GID", "port 1 GID 3")),
         "pci.bars" | "pci.resizable_bars" => Some(("BAR", "BAR 0")),
+        "kubernetes.labels" => Some(("label", "example.com/iommu")),
+        "kubernetes.annotations" => Some(("annotation", "example.com/checked")),
+        "kubernetes.taints" => Some(("taint", "nvidia.com/gpu")),
+        "kubernetes.resources" => Some(("resource", "nvidia.com/gpu")),
+        "kubernetes.conditions" => Some(("condition", "Ready")),
+        "slurm.gres" => Some(("resource", "gpu:h100")),
         _ => None,
     };
     if let (Some((what, example)), true) = (which, part.is_empty()) {

@@ -41,6 +41,8 @@ enum Kind {
     BootId,
     KernelLog,
     Domain,
+    /// Documents: long texts go.
+    Json,
 }
 
 /// Keys of sections that linerate writes, or reads of files of networks.
@@ -156,6 +158,7 @@ fn kind_of_output(kind: OutputKind) -> Kind {
         OutputKind::Dmesg => Kind::KernelLog,
         OutputKind::Cmdline => Kind::Cmdline,
         OutputKind::VirshXml => Kind::Domain,
+        OutputKind::KubernetesNodes => Kind::Json,
         _ => Kind::Text,
     }
 }
@@ -210,6 +213,7 @@ fn clean(kind: Kind, data: &mut Vec<u8>) {
         Kind::BootId => digest(data, |id| boot_digest(&String::from_utf8_lossy(id))),
         Kind::KernelLog => lines::kernel_log(data),
         Kind::Domain => lines::domain(data),
+        Kind::Json => lines::json(data),
     }
 }
 

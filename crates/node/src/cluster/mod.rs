@@ -1,0 +1,55 @@
+//! What schedulers claim of the node: its object in Kubernetes, its record in Slurm. Facts about the claim, not about the machine.
+
+mod own;
+
+pub use own::{By, Listed, Register, Stranger};
+
+use crate::cut::{self, Cut};
+use linerate_formats::{kubernetes, slurm};
+use linerate_snapshot::{OutputKind, Place, Reading, Snapshot, Why};
+
+/// See the module.
+#[derive(Debug, Clone)]
+pub struct Cluster {
+    /// Its object in Kubernetes.
+    pub kubernetes: Reading<kubernetes::Node>,
+    /// Its record in Slurm.
+    pub slurm: Reading<slurm::Node>,
+}
+
+impl Cluster {
+    pub(crate) fn decode(s: &Snapshot, cuts: &mut Vec<Cut>) -> Self {
+        Cluster {
+            kubernetes: own(s, cuts, OutputKind::KubernetesNodes, |b| kubernetes::read(b).map_err(|e| e.to_string())),
+            slurm: own(s, cuts, OutputKind::SlurmNodes, |b| Ok(slurm::read(b))),
+        }
+    }
+}
+
+/// A node's own entry of the last text of a kind: what was added later is newer.
+fn own<T: Listed + Clone>(
+    s: &Snapshot,
+    cuts: &mut Vec<Cut>,
+    kind: OutputKind,
+    read: impl Fn(&[u8]) -> Result<linerate_formats::bounds::Kept<T>, String>,
+) -> Reading<T> {
+    let mut out = Reading::Unreadable(Place::of(s.root()), Why::NotCollected);
+    for o in s.outputs.iter().filter(|o| o.kind == kind) {
+        let place = Place::of(o.entry);
+        let bytes = s.data(o.entry);
+        if bytes.trim_ascii().is_empty() {
+            continue;
+        }
+        out = match read(bytes) {
+            Err(why) => Reading::Unreadable(place, Why::Malformed(why.into())),
+            Ok(list) => {
+                cut::note(cuts, o.entry, &list.left_out);
+                match Register::new(list.items).own(s) {
+                    Ok((node, _)) => Reading::Known(node.clone(), place.line(node.line())),
+                    Err(e) => Reading::Unreadable(place, Why::Malformed(e.to_string().into())),
+                }
+            }
+        };
+    }
+    out
+}
