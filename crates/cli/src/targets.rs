@@ -9,11 +9,25 @@ use std::path::PathBuf;
 /// Where names of nodes come from, and how they are reached.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct InventoryArgs {
+    #[command(flatten)]
+    pub(crate) names: SourceArgs,
+    #[command(flatten)]
+    pub(crate) ssh: SshArgs,
+}
+
+/// Where names of nodes come from.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SourceArgs {
     /// Where names, groups and ways come from: a file (linerate.toml, names, groups of ClusterShell, genders, `kubectl get nodes -o json`), or ssh,
     /// clustershell, genders, hosts (each with :FILE), slurm, kubernetes (with :CONTEXT). May be repeated. Without it, linerate.toml of this
     /// directory or of ~/.config/linerate; without one, ~/.ssh/config, ClusterShell's groups and /etc/genders.
     #[arg(long, value_name = "SOURCE")]
     pub(crate) inventory: Vec<String>,
+}
+
+/// How nodes are reached.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SshArgs {
     /// A further argument of ssh: Port=2222 as its `-o` takes it, or as it is (-F, and then a file). May be repeated.
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     pub(crate) ssh_option: Vec<String>,
@@ -22,23 +36,20 @@ pub(crate) struct InventoryArgs {
     pub(crate) sudo: bool,
 }
 
-impl InventoryArgs {
-    /// What the sources say together.
-    pub(crate) fn load(&self) -> Result<Inventory, Failure> {
-        let var = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-        let home = var("HOME");
-        let settings = Settings {
-            directory: PathBuf::new(),
-            config: var("XDG_CONFIG_HOME").or_else(|| home.as_ref().map(|h| h.join(".config"))),
-            home,
-            clustershell: var("CLUSTERSHELL_CFGDIR"),
-            etc: PathBuf::from("/etc"),
-            cancel: crate::interrupt::cancel(),
-        };
-        let request =
-            Request { sources: self.inventory.clone(), ssh_options: self.ssh_option.clone(), sudo: self.sudo };
-        Ok(load(&request, &settings)?)
-    }
+/// What the sources say together.
+pub(crate) fn inventory(names: &SourceArgs, ssh: &SshArgs) -> Result<Inventory, Failure> {
+    let var = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let home = var("HOME");
+    let settings = Settings {
+        directory: PathBuf::new(),
+        config: var("XDG_CONFIG_HOME").or_else(|| home.as_ref().map(|h| h.join(".config"))),
+        home,
+        clustershell: var("CLUSTERSHELL_CFGDIR"),
+        etc: PathBuf::from("/etc"),
+        cancel: crate::interrupt::cancel(),
+    };
+    let request = Request { sources: names.inventory.clone(), ssh_options: ssh.ssh_option.clone(), sudo: ssh.sudo };
+    Ok(load(&request, &settings)?)
 }
 
 /// The nodes of a set.

@@ -1,6 +1,7 @@
 //! `linerate audit`.
 
 use crate::args::{AuditArgs, Format};
+use crate::live;
 use crate::output::{Failure, Sink};
 use crate::sources;
 use linerate_node::Node;
@@ -15,10 +16,16 @@ pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
     if a.schema.is_some() && a.format != Format::Json {
         return Err(Failure::new("--schema is a version of the JSON").hint("add --format json, or leave out --schema"));
     }
-    if let Some(members) = sources::fleet(&a.sources) {
-        return super::fleet::run(a, &rules, &members);
-    }
-    let snapshot = load(a)?;
+    // Reports are pasted into tickets: what is captured for them is redacted as a snapshot is.
+    let live = live::many(&a.on, !a.no_redact)?;
+    let snapshot = match &live {
+        Some(live) if live.is_one() => live.one()?,
+        Some(live) => return super::fleet::run(a, &rules, &live.members, &live.unread),
+        None => match sources::fleet(&a.sources) {
+            Some(members) => return super::fleet::run(a, &rules, &members, &[]),
+            None => load(a)?,
+        },
+    };
     let node = Node::decode_as(&snapshot, a.role.map(Into::into));
     let audit = linerate_rules::audit(&node, &snapshot, &rules);
     let report = Report { audit: &audit, node: &node, snapshot: &snapshot };
@@ -41,7 +48,6 @@ pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
 /// The one node that the arguments name.
 fn load(a: &AuditArgs) -> Result<Snapshot, Failure> {
     let path = a.root.as_deref().or(a.sources.first().map(|p| p.as_path())).unwrap_or(Path::new("/"));
-    // Reports are pasted into tickets: what is captured for them is redacted as a snapshot is.
     let options = Options { redact: !a.no_redact, ..crate::budget::options(path, Purpose::Audit) };
     sources::load(path, &options)
 }

@@ -2,6 +2,7 @@
 
 use crate::diff_args::DiffFormat;
 use crate::drift_args::DriftArgs;
+use crate::live::{self, Unread};
 use crate::output::{Failure, Sink, remark};
 use crate::progress::Line;
 use crate::sources::{self, Member};
@@ -21,9 +22,18 @@ pub(crate) fn run(a: &DriftArgs) -> Result<u8, Failure> {
     if let Some(time) = a.since {
         return since(a, time);
     }
-    let (table, unreadable) = match indexed(&a.sources)? {
-        Some(answer) => answer,
-        None => table(&sources::latest(&a.sources))?,
+    // What hashing makes of names differs from node to node, and would be taken for a difference.
+    let (table, unreadable) = match live::many(&a.on, false)? {
+        Some(live) => {
+            let (table, mut unreadable) = table(&live.members)?;
+            let lost = live.unread.iter().map(|Unread { name, why, .. }| (name.clone(), why.clone()));
+            unreadable.extend(lost.map(|(source, why)| Unreadable { source, why }));
+            (table, unreadable)
+        }
+        None => match indexed(&a.sources)? {
+            Some(answer) => answer,
+            None => table(&sources::latest(&a.sources))?,
+        },
     };
     let reference = match &a.reference {
         Some(name) => Some(reference(&table, name)?),

@@ -1,6 +1,7 @@
 //! `linerate audit` over many snapshots: each as it comes, then what fails where. Memory does not grow with their number.
 
 use crate::args::{AuditArgs, Format};
+use crate::live::Unread;
 use crate::output::{Failure, Sink};
 use crate::progress::Line;
 use crate::sources::Member;
@@ -12,7 +13,13 @@ use linerate_snapshot::Snapshot;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-pub(crate) fn run(a: &AuditArgs, rules: &[&'static Rule], members: &[Member]) -> Result<u8, Failure> {
+/// `unread`: nodes of which there is no snapshot.
+pub(crate) fn run(
+    a: &AuditArgs,
+    rules: &[&'static Rule],
+    members: &[Member],
+    unread: &[Unread],
+) -> Result<u8, Failure> {
     if a.schema.is_some() {
         return Err(Failure::new("the lines of many snapshots hold no facts, and have one version")
             .hint("leave out --schema, or name one snapshot"));
@@ -41,6 +48,9 @@ pub(crate) fn run(a: &AuditArgs, rules: &[&'static Rule], members: &[Member]) ->
         Ok(())
     })?;
     drop(progress);
+    for Unread { name, why, .. } in unread {
+        summary.unreadable(name, why, &mut sink)?;
+    }
     summary.finish(&mut sink)?;
     sink.finish()?;
     Ok(summary.exit_code())
