@@ -64,6 +64,8 @@ fn report(inventory: &Inventory, targets: &[Target], reached: Option<&[Reached]>
             Way::Local => "local",
             Way::Netns(_) => "netns",
             Way::Ssh { .. } => "ssh",
+            Way::Srun { .. } => "srun",
+            Way::Kubectl { .. } => "kubectl",
         };
         // They are in the order of the targets.
         let answer = reached.and_then(|all| all.get(at)).map(|r| Answer {

@@ -18,7 +18,11 @@ pub(super) fn node(
     sudo: bool,
 ) -> Result<Box<dyn Node>, Failure> {
     let Some(host) = host else { return Ok(Box::new(Here::new(root.map(Path::to_owned)))) };
-    let spec: HostSpec = host.parse()?;
+    by(&host.parse()?, ssh, sudo)
+}
+
+/// A node by the way to it.
+fn by(spec: &HostSpec, ssh: &[String], sudo: bool) -> Result<Box<dyn Node>, Failure> {
     if spec.way == Way::Local {
         return Ok(Box::new(Here::new(None)));
     }
@@ -26,8 +30,11 @@ pub(super) fn node(
     Ok(Box::new(Remote::new(transport, sudo, crate::interrupt::cancel())))
 }
 
+/// What a live node shows, and the node.
+type Seen = (Snapshot, Box<dyn Node>);
+
 /// A node that is read by `--on`: its snapshot, and the node itself.
-pub(super) fn live(reach: &Reach, on: &ReadArgs) -> Result<Option<(Snapshot, Box<dyn Node>)>, Failure> {
+pub(super) fn live(reach: &Reach, on: &ReadArgs) -> Result<Option<Seen>, Failure> {
     if on.on.is_some() && (reach.host.is_some() || reach.root.is_some()) {
         return Err(Failure::new("--on and --host both name the node").hint("give one of them"));
     }
@@ -35,7 +42,7 @@ pub(super) fn live(reach: &Reach, on: &ReadArgs) -> Result<Option<(Snapshot, Box
     let Some(live) = live::exactly_of(1, on, &reach.ssh, false)? else { return Ok(None) };
     let snapshot = live.one()?;
     let Some(target) = live.targets.first() else { return Ok(None) };
-    let node = node(Some(&target.spec.to_string()), None, &target.ssh_options, target.sudo)?;
+    let node = by(&target.spec, &target.ssh_options, target.sudo)?;
     Ok(Some((snapshot, node)))
 }
 
