@@ -1,6 +1,7 @@
 //! Arguments of `linerate collect`.
 
 use crate::on_args::{OnArgs, duration};
+use crate::targets::LIVE;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -55,18 +56,17 @@ pub(crate) struct CollectArgs {
 
 /// Many nodes.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Live nodes")]
 pub(crate) struct FanArgs {
     #[command(flatten)]
     pub(crate) on: OnArgs,
     /// Leave nodes out that have a snapshot which is not stale.
-    #[arg(long, requires = "on")]
+    #[arg(long, help_heading = LIVE, requires = "on")]
     pub(crate) resume: bool,
     /// Age from which on a snapshot is stale: 30m, 24h, 7d.
-    #[arg(long, value_name = "TIME", default_value = "24h", requires = "resume", value_parser = duration)]
+    #[arg(long, help_heading = LIVE, value_name = "TIME", default_value = "24h", requires = "resume", value_parser = duration)]
     pub(crate) stale: Duration,
     /// Form of the summary, on standard output.
-    #[arg(long, short, value_enum, default_value_t = SummaryFormat::Text, requires = "on")]
+    #[arg(long, help_heading = LIVE, short, value_enum, default_value_t = SummaryFormat::Text, requires = "on")]
     pub(crate) format: SummaryFormat,
 }
 

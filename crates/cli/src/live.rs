@@ -70,20 +70,20 @@ pub(crate) fn load(member: &Member) -> Result<Snapshot, Failure> {
 
 /// The nodes of `--on`; `None`: it was not given. `redact`: what identifies is hashed, by each node with a key that nobody keeps.
 pub(crate) fn many(on: &OnArgs, redact: bool) -> Result<Option<Live>, Failure> {
-    if on.read.on.is_none() && (!on.ssh.ssh_option.is_empty() || on.ssh.sudo) {
-        return Err(
-            Failure::new("--ssh-option and --sudo are about nodes that are read live").hint("name the nodes with --on")
-        );
-    }
-    gather(&on.read, &on.ssh, redact, None)
+    of(on, redact, None)
 }
 
 /// So many nodes, all of which are needed.
 pub(crate) fn exactly(count: usize, on: &OnArgs, redact: bool) -> Result<Option<Live>, Failure> {
-    match &on.read.on {
-        Some(_) => gather(&on.read, &on.ssh, redact, Some(count)),
-        None => many(on, redact),
+    of(on, redact, Some(count))
+}
+
+fn of(on: &OnArgs, redact: bool, count: Option<usize>) -> Result<Option<Live>, Failure> {
+    if on.read.on.is_none() && (!on.ssh.ssh_option.is_empty() || on.ssh.sudo) {
+        let what = "--ssh-option and --sudo are about nodes that are read live";
+        return Err(Failure::new(what).hint("name the nodes with --on"));
     }
+    gather(&on.read, &on.ssh, redact, count)
 }
 
 /// The same, where arguments of `ssh` mean something without `--on`.

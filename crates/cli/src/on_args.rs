@@ -1,14 +1,13 @@
 //! Which nodes are read live, and how: the same arguments for every command that reads nodes.
 
 use crate::not_a_value::NotAValue;
-use crate::targets::{SourceArgs, SshArgs};
+use crate::targets::{LIVE, SourceArgs, SshArgs};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// Nodes that are read live.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Live nodes")]
 pub(crate) struct OnArgs {
     #[command(flatten)]
     pub(crate) read: ReadArgs,
@@ -18,26 +17,25 @@ pub(crate) struct OnArgs {
 
 /// The same, for commands that have arguments of `ssh` already.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Live nodes")]
 pub(crate) struct ReadArgs {
     /// Read these nodes live: a set such as gpu[001-128,130], @group, 'rack1-*', @slurm:partition/gpu!gpu007; or hosts: local,
     /// root@node1:2222.
-    #[arg(long, value_name = "SET")]
+    #[arg(long, help_heading = LIVE, value_name = "SET")]
     pub(crate) on: Option<String>,
     /// Connections at a time.
-    #[arg(long, value_name = "N", default_value_t = 64, requires = "on", value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, help_heading = LIVE, value_name = "N", default_value_t = 64, requires = "on", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) fanout: u16,
     /// Longest that a node may take: 90s, 3m.
-    #[arg(long, value_name = "TIME", default_value = "3m", requires = "on", value_parser = duration)]
+    #[arg(long, help_heading = LIVE, value_name = "TIME", default_value = "3m", requires = "on", value_parser = duration)]
     pub(crate) node_limit: Duration,
     /// Remove this program from the nodes again.
-    #[arg(long, requires = "on")]
+    #[arg(long, help_heading = LIVE, requires = "on")]
     pub(crate) leave_nothing: bool,
     /// What collects there.
-    #[arg(long, value_enum, default_value_t = CollectorArg::Auto, requires = "on")]
+    #[arg(long, help_heading = LIVE, value_enum, default_value_t = CollectorArg::Auto, requires = "on")]
     pub(crate) collector: CollectorArg,
     /// The program that is put on nodes, instead of this one: one for each kind of machine. May be repeated.
-    #[arg(long, value_name = "FILE", requires = "on")]
+    #[arg(long, help_heading = LIVE, value_name = "FILE", requires = "on")]
     pub(crate) program: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) names: SourceArgs,

@@ -6,6 +6,9 @@ use linerate_gather::Target;
 use linerate_gather::inventory::{Inventory, Request, Settings, load};
 use std::path::PathBuf;
 
+/// The heading of these options.
+pub(crate) const LIVE: &str = "Live nodes, and the way to them";
+
 /// Where names of nodes come from, and how they are reached.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct InventoryArgs {
@@ -21,7 +24,7 @@ pub(crate) struct SourceArgs {
     /// Where names, groups and ways come from: a file (linerate.toml, names, groups of ClusterShell, genders, `kubectl get nodes -o json`), or ssh,
     /// clustershell, genders, hosts (each with :FILE), slurm, kubernetes (with :CONTEXT). May be repeated. Without it, linerate.toml of this
     /// directory or of ~/.config/linerate; without one, ~/.ssh/config, ClusterShell's groups and /etc/genders.
-    #[arg(long, value_name = "SOURCE")]
+    #[arg(long, help_heading = LIVE, value_name = "SOURCE")]
     pub(crate) inventory: Vec<String>,
 }
 
@@ -29,10 +32,10 @@ pub(crate) struct SourceArgs {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SshArgs {
     /// A further argument of ssh: Port=2222 as its `-o` takes it, or as it is (-F, and then a file). May be repeated.
-    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
+    #[arg(long, help_heading = LIVE, value_name = "OPTION", allow_hyphen_values = true)]
     pub(crate) ssh_option: Vec<String>,
     /// Run what needs it below `sudo -n` there.
-    #[arg(long)]
+    #[arg(long, help_heading = LIVE)]
     pub(crate) sudo: bool,
 }
 

@@ -243,6 +243,15 @@ fn pods_stand_for_nodes() {
     assert!(of("gpu001")[1..].iter().all(|c| c[2..11] == exec), "{calls:?}");
     assert!(of("gpu003").len() == 1 && of("gpu004").len() == 1);
     assert_eq!(site.linerate(&["audit", "--on", "gpu003"], &site.program).output().unwrap().status.code(), Some(3));
+    let inventory = site.path("linerate.toml").display().to_string();
+    let mut nodes = Command::new(env!("CARGO_BIN_EXE_linerate"));
+    let out = nodes.args(["nodes", "gpu001", "--format=json", "--inventory", &inventory]).output().unwrap();
+    let json: Value = serde_json::from_slice(&out.stdout).unwrap();
+    schema::Schema::of("nodes-1").check(&json).unwrap();
+    assert_eq!(
+        (&json["nodes"][0]["transport"], &json["nodes"][0]["way"]),
+        (&"kubectl".into(), &"kubectl:gpu001".into())
+    );
     assert!(std::fs::read_dir(site.path("tmp")).unwrap().next().is_none());
 }
 
