@@ -130,7 +130,8 @@ impl Inventory {
     /// The way to a name of which no source knows more: that of all, where it is no way by itself.
     fn named(&self, name: &str) -> Result<HostSpec, HostError> {
         let spec: HostSpec = name.parse()?;
-        let plain = matches!(&spec.way, Way::Ssh { destination, port: None } if destination == name);
+        let plain =
+            matches!(&spec.way, Way::Ssh { destination, port: None } if destination == name && !name.contains('@'));
         match self.config.way.transport {
             Some(Carrier::Srun | Carrier::Kubectl) if plain && spec.address.is_none() => {
                 merge::spec(name, &self.config.way)
