@@ -1,6 +1,7 @@
 //! The command line. Help, man pages and completions are made from these types.
 
 use crate::not_a_value::NotAValue;
+use crate::on_args::OnArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use linerate_node::context::Role;
 use linerate_report::json::Version;
@@ -92,22 +93,26 @@ Examples:
   linerate audit snapshots/                   every snapshot in a directory: a line each, then who fails what, and where
   linerate audit fleet/ --format markdown     the newest snapshot of each node (NODE/TIME.tar.zst), for a ticket
   linerate audit fleet/ --format sarif -o fleet.sarif
+  linerate audit --on gpu007                  a live node, over your own ssh: nothing has to be installed there
+  linerate audit --on 'gpu[001-128],@rack7'   many of them: a line each, then who fails what, and where
   linerate audit --rule 'acs/*' --format json
   linerate audit --format json --schema 1     the JSON of earlier releases
 
 Exit codes:
   0  everything that was judged is right
   1  findings of severity low or above
-  2  no findings, but something could not be seen, or a limit left part of the source out
+  2  no findings, but something could not be seen, a node could not be read, or a limit left part of the source out
   3  usage or internal error")]
 pub(crate) struct AuditArgs {
     /// What to audit: a snapshot, a tree or archive with sys/ and proc/, a text of lspci, mlxconfig, nvidia-smi, dmesg …, a
     /// directory of such texts, a directory of snapshots, a fleet's directory, or `-`. Without it, this machine.
-    #[arg(value_name = "SOURCE")]
+    #[arg(value_name = "SOURCE", conflicts_with = "on")]
     pub(crate) sources: Vec<PathBuf>,
     /// Audit the system whose root directory is mounted here.
-    #[arg(long, value_name = "DIR", conflicts_with = "sources")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["sources", "on"])]
     pub(crate) root: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) on: OnArgs,
     /// Form of the report.
     #[arg(long, short, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
@@ -127,7 +132,7 @@ pub(crate) struct AuditArgs {
     /// List passes and not-applicable rules with their evidence, too. Of many nodes: name those of which a rule could not tell.
     #[arg(long, short)]
     pub(crate) verbose: bool,
-    /// Keep serials, GUIDs, addresses and host names of this machine as they are.
+    /// Keep serials, GUIDs, addresses and host names of live nodes as they are.
     #[arg(long)]
     pub(crate) no_redact: bool,
     /// When to colour.
@@ -139,6 +144,7 @@ pub(crate) struct AuditArgs {
 #[command(after_help = "\
 Examples:
   linerate topo                                        this machine
+  linerate topo --on gpu007                            a live node, over your own ssh
   linerate topo node.tar.zst --nccl 2.21               a snapshot, and an older NCCL
   linerate topo topo.xml --env NCCL_NET_GDR_LEVEL=PHB  NCCL's topology file, and a variable
   linerate topo node.tar.zst --explain GPU0 mlx5_3     how NCCL decides about two devices
@@ -158,11 +164,13 @@ Exit codes:
 pub(crate) struct TopoArgs {
     /// What to read: a snapshot or an archive of one, a directory with a system's tree, texts that somebody pasted (lspci -vvv,
     /// nvidia-smi), or NCCL's topology XML. Without it, this machine.
-    #[arg(value_name = "SOURCE")]
+    #[arg(value_name = "SOURCE", conflicts_with = "on")]
     pub(crate) source: Option<PathBuf>,
     /// The system whose root directory is mounted here.
-    #[arg(long, value_name = "DIR", conflicts_with = "source")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["source", "on"])]
     pub(crate) root: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) on: OnArgs,
     /// Form of the answer.
     #[arg(long, short, value_enum, default_value_t = TopoFormat::Text)]
     pub(crate) format: TopoFormat,
@@ -199,7 +207,7 @@ pub(crate) struct TopoArgs {
     /// Where the source does not say it: speed of a NIC in Gb/s.
     #[arg(long, value_name = "GBPS", value_parser = clap::value_parser!(u32).range(1..=3200))]
     pub(crate) assume_nic_gbps: Option<u32>,
-    /// Keep serials, GUIDs, addresses and host names of this machine as they are.
+    /// Keep serials, GUIDs, addresses and host names of live nodes as they are.
     #[arg(long)]
     pub(crate) no_redact: bool,
     /// When to colour.
@@ -248,6 +256,7 @@ pub(crate) enum EnvCommand {
 Examples:
   linerate env check                                       this process, /etc/nccl.conf and ~/.nccl.conf
   linerate env check pod.yaml --nccl 2.21 --node node.tar.zst
+  linerate env check pod.yaml --on gpu007                  and a live node, over your own ssh
   linerate env check job.sbatch /etc/nccl.conf             which of them wins is said, too
   linerate env check nccl.log                              what NCCL said that it read; its release is in it
   linerate env check /proc/4711/environ
@@ -265,12 +274,14 @@ Exit codes:
 pub(crate) struct EnvCheckArgs {
     /// What to read: a shell environment, /proc/PID/environ, a job script, a pod spec or another manifest, a Dockerfile, nccl.conf, a
     /// log of NCCL, or `-`. Each is known by its content. Without it, this process's environment, /etc/nccl.conf and ~/.nccl.conf;
-    /// with --node, that node's /etc/nccl.conf.
+    /// with --node or --on, that node's /etc/nccl.conf.
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// The node on which it runs: a snapshot, a tree, pasted texts; `/` is this machine.
-    #[arg(long, value_name = "SNAPSHOT")]
+    #[arg(long, value_name = "SNAPSHOT", conflicts_with = "on")]
     pub(crate) node: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) on: OnArgs,
     /// Release of NCCL, such as 2.21 or 2.21.5. A log says it.
     #[arg(long, value_name = "VERSION", value_parser = released)]
     pub(crate) nccl: Option<linerate_topology::Version>,
@@ -309,6 +320,7 @@ Examples:
   kubectl logs job/train --all-containers | linerate doctor -
   linerate doctor logs/                                logs of all ranks, dmesg of the nodes, benchmarks, .gz as they are
   linerate doctor slurm-*.out --node node7.tar.zst     with what `linerate collect` took on a node
+  linerate doctor slurm-*.out --on 'gpu[001-016]'      with its nodes as they are now, over your own ssh
   linerate doctor ticket.txt --format markdown -o answer.md
 
 The type of each input is detected from its content: NCCL logs of any launcher, kernel logs, tables of nccl-tests and perftest, texts of
@@ -321,11 +333,13 @@ Exit codes:
   3  usage or internal error")]
 pub(crate) struct DoctorArgs {
     /// What to read: files, pipes, directories, snapshots, or `-` for standard input.
-    #[arg(value_name = "FILE|DIR", required_unless_present = "nodes")]
+    #[arg(value_name = "FILE|DIR", required_unless_present_any = ["nodes", "on"])]
     pub(crate) inputs: Vec<PathBuf>,
     /// A node of the job: a snapshot, a tree, a directory of snapshots, or `/` for this machine. May be repeated.
     #[arg(long = "node", value_name = "SNAPSHOT")]
     pub(crate) nodes: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) on: OnArgs,
     /// Form of the answer.
     #[arg(long, short, value_enum, default_value_t = DoctorFormat::Text)]
     pub(crate) format: DoctorFormat,

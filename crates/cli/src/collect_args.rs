@@ -1,6 +1,7 @@
 //! Arguments of `linerate collect`.
 
-use crate::not_a_value::NotAValue;
+use crate::on_args::{OnArgs, duration};
+use crate::targets::LIVE;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -34,7 +35,7 @@ pub(crate) struct CollectArgs {
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Capture the system whose root directory is mounted here. Commands are not run then.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "on")]
     pub(crate) root: Option<PathBuf>,
     /// Keep serials, GUIDs, addresses and host names as they are.
     #[arg(long)]
@@ -44,7 +45,7 @@ pub(crate) struct CollectArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "no_redact")]
     pub(crate) redact_key: Option<PathBuf>,
     /// Do not run any command; read files only.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "on")]
     pub(crate) no_commands: bool,
     /// No progress on standard error.
     #[arg(long, short)]
@@ -55,48 +56,18 @@ pub(crate) struct CollectArgs {
 
 /// Many nodes.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Many nodes")]
 pub(crate) struct FanArgs {
-    /// The nodes: a set such as gpu[001-128,130], @group, 'rack1-*', @slurm:partition/gpu!gpu007; or hosts: local, root@node1:2222.
-    #[arg(long, value_name = "SET", conflicts_with_all = ["root", "no_commands"])]
-    pub(crate) on: Option<String>,
-    /// Connections at a time.
-    #[arg(long, value_name = "N", default_value_t = 64, requires = "on", value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub(crate) fanout: u16,
-    /// Longest that a node may take: 90s, 3m.
-    #[arg(long, value_name = "TIME", default_value = "3m", requires = "on", value_parser = duration)]
-    pub(crate) node_limit: Duration,
+    #[command(flatten)]
+    pub(crate) on: OnArgs,
     /// Leave nodes out that have a snapshot which is not stale.
-    #[arg(long, requires = "on")]
+    #[arg(long, help_heading = LIVE, requires = "on")]
     pub(crate) resume: bool,
     /// Age from which on a snapshot is stale: 30m, 24h, 7d.
-    #[arg(long, value_name = "TIME", default_value = "24h", requires = "resume", value_parser = duration)]
+    #[arg(long, help_heading = LIVE, value_name = "TIME", default_value = "24h", requires = "resume", value_parser = duration)]
     pub(crate) stale: Duration,
-    /// Remove this program from the nodes again.
-    #[arg(long, requires = "on")]
-    pub(crate) leave_nothing: bool,
-    /// What collects there.
-    #[arg(long, value_enum, default_value_t = CollectorArg::Auto, requires = "on")]
-    pub(crate) collector: CollectorArg,
-    /// The program that is put on nodes, instead of this one: one for each kind of machine. May be repeated.
-    #[arg(long, value_name = "FILE", requires = "on")]
-    pub(crate) program: Vec<PathBuf>,
-    #[command(flatten)]
-    pub(crate) names: crate::targets::InventoryArgs,
     /// Form of the summary, on standard output.
-    #[arg(long, short, value_enum, default_value_t = SummaryFormat::Text, requires = "on")]
+    #[arg(long, help_heading = LIVE, short, value_enum, default_value_t = SummaryFormat::Text, requires = "on")]
     pub(crate) format: SummaryFormat,
-}
-
-/// What collects on a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CollectorArg {
-    /// This program: cached, installed or pushed; the shell script where none runs.
-    Auto,
-    /// The program that is pushed, and nothing else.
-    Push,
-    /// The shell script.
-    Script,
 }
 
 /// Form of the summary.
@@ -106,25 +77,4 @@ pub(crate) enum SummaryFormat {
     Text,
     /// For programs: docs/schema/collect-1.json.
     Json,
-}
-
-/// `90`, `90s`, `3m`, `24h`, `7d`; a year at most.
-fn duration(text: &str) -> Result<Duration, NotAValue> {
-    let seconds = crate::bench_args::seconds(text)?;
-    Some(Duration::from_secs(seconds)).filter(|_| seconds <= 366 * 86_400).ok_or(NotAValue::Time)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times() {
-        for (text, seconds) in [("90", 90), ("90s", 90), ("3m", 180), ("24h", 86_400), ("7d", 604_800)] {
-            assert_eq!(duration(text), Ok(Duration::from_secs(seconds)), "{text}");
-        }
-        for bad in ["", "h", "0", "-1s", "1w", "1.5h", "9999d", "99999999999999999999s"] {
-            assert!(duration(bad).is_err(), "{bad}");
-        }
-    }
 }

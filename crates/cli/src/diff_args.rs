@@ -1,6 +1,7 @@
 //! Arguments of `linerate diff`.
 
 use crate::args::When;
+use crate::on_args::OnArgs;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -10,6 +11,7 @@ Examples:
   linerate diff node1.tar.zst node2.tar.zst          two nodes
   linerate diff monday.tar.zst today.tar.zst         two times of one node
   linerate diff u25-mlxconfig.txt u36-mlxconfig.txt  two texts of a tool
+  linerate diff --on gpu[017,044]                    two live nodes, over your own ssh
   linerate diff texts/                               a directory that holds just two such sources
   linerate diff node1.tar.zst / --format markdown    a node and this machine, as a table for a ticket
 
@@ -23,8 +25,10 @@ Exit codes:
   3  usage or internal error")]
 pub(crate) struct DiffArgs {
     /// Two sources, or a directory that holds just two: snapshots, trees, pasted texts; `/` is this machine.
-    #[arg(value_name = "SOURCE", required = true, num_args = 1..=2)]
+    #[arg(value_name = "SOURCE", required_unless_present = "on", conflicts_with = "on", num_args = 1..=2)]
     pub(crate) sources: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) on: OnArgs,
     /// Form of the answer.
     #[arg(long, short, value_enum, default_value_t = DiffFormat::Text)]
     pub(crate) format: DiffFormat,

@@ -2,6 +2,7 @@
 
 use crate::args::When;
 use crate::diff_args::DiffFormat;
+use crate::on_args::OnArgs;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 Examples:
   linerate drift fleet/                            the newest snapshot of each node of a fleet's directory
   linerate drift snapshots/*.tar.zst               these
+  linerate drift --on 'gpu[001-128]'               live nodes, over your own ssh; nothing is kept
   linerate drift fleet/ --reference gpu001         gpu001 is right by definition
   linerate drift fleet/ --since 2026-11-01         what changed on each node since then
   linerate drift fleet/ --format markdown          a table for a ticket: majority (count/total), outliers
@@ -26,13 +28,15 @@ Exit codes:
   3  usage or internal error")]
 pub(crate) struct DriftArgs {
     /// Snapshots, trees, directories of them, or a fleet's directory.
-    #[arg(value_name = "SOURCE", required = true)]
+    #[arg(value_name = "SOURCE", required_unless_present = "on", conflicts_with = "on")]
     pub(crate) sources: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) on: OnArgs,
     /// The node that is right by definition; without it, what most nodes of a class show is the norm.
     #[arg(long, value_name = "NODE")]
     pub(crate) reference: Option<String>,
     /// Compare each node with its own past: its newest snapshot with the newest that is not younger than this. Of a fleet's directory.
-    #[arg(long, value_name = "TIME", value_parser = crate::index_args::moment, conflicts_with = "reference")]
+    #[arg(long, value_name = "TIME", value_parser = crate::index_args::moment, conflicts_with_all = ["reference", "on"])]
     pub(crate) since: Option<u64>,
     /// Form of the answer.
     #[arg(long, short, value_enum, default_value_t = DiffFormat::Text)]

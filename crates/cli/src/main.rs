@@ -12,14 +12,17 @@ mod diff_args;
 mod drift_args;
 mod index_args;
 mod interrupt;
+mod live;
 mod many;
 mod nodes_args;
 mod not_a_value;
+mod on_args;
 mod output;
 mod plan_args;
 mod policy_args;
 mod progress;
 mod redact_args;
+mod scratch;
 mod sources;
 mod targets;
 
@@ -52,6 +55,7 @@ fn end_on_signals() {
             }
             linerate_snapshot::capture::abandon();
             progress::clear();
+            scratch::abandon();
             std::process::exit(EXIT_SIGNAL);
         }
     };

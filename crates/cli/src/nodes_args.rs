@@ -20,10 +20,12 @@ linerate.toml:
   reference = \"gpu001\"
   sources = [\"ssh\", \"slurm\"]
   [way]
-  user = \"root\"                     also port, sudo, ssh_options, transport = \"ssh\" or \"local\"
+  user = \"root\"                     also port, sudo, ssh_options, transport = \"ssh\", \"local\", \"srun\", \"kubectl\"
   [groups]
   rack1 = \"gpu[001-016]\"
   rack2 = { nodes = \"gpu[017-032]\", port = 2222, ssh_options = [\"ProxyJump=jump2\"] }
+  slurm = { nodes = \"n[001-512]\", transport = \"srun\", srun_options = [\"--partition=gpu\"] }
+  pods = { nodes = \"w[1-9]\", transport = \"kubectl\", kubectl = { namespace = \"tools\", selector = \"app=shell\", root = \"/host\" } }
   [hosts.gpu007]
   address = \"10.0.0.7\"
 

@@ -1,6 +1,8 @@
 //! The command line of `linerate plan`, `apply`, `verify` and `rollback`.
 
 use crate::args::{RoleArg, When};
+use crate::on_args::ReadArgs;
+use crate::targets::SshArgs;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -11,12 +13,8 @@ pub(crate) struct Reach {
     /// machine.
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
-    /// An argument of ssh, as it takes it, such as `-F` or `-oPort=2222`. May be repeated.
-    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
-    pub(crate) ssh_option: Vec<String>,
-    /// Run `linerate` there below `sudo -n`.
-    #[arg(long)]
-    pub(crate) sudo: bool,
+    #[command(flatten)]
+    pub(crate) ssh: SshArgs,
     /// A directory that stands for a machine, for rehearsals: its own programs reboot it.
     #[arg(long, value_name = "DIR", hide = true, conflicts_with = "host")]
     pub(crate) root: Option<PathBuf>,
@@ -74,6 +72,8 @@ pub(crate) struct KubeArgs {
 Examples:
   sudo linerate plan                              what would be done on this machine, and why
   linerate plan --host root@n1 --format json -o n1.plan
+  linerate plan --on n1 --sudo --format json -o n1.plan
+                                                  read by your inventory's way; no linerate has to be installed there
   linerate plan node.tar.zst --fix 'iommu/*' --fix rdma/roce-mtu
   linerate plan --host root@n1 --allow acs/redirect-on-p2p-path --format json -o n1.plan
   linerate plan --host root@n1 --address eth1=10.7.1.1/24 --address eth2=10.7.2.1/24 --format json -o n1.plan
@@ -104,10 +104,12 @@ Exit codes:
   3  usage or internal error")]
 pub(crate) struct PlanArgs {
     /// What to plan for: a snapshot, or a tree or archive with sys/ and proc/. Without it, a live node.
-    #[arg(value_name = "SOURCE", conflicts_with = "host")]
+    #[arg(value_name = "SOURCE", conflicts_with_all = ["host", "on"])]
     pub(crate) source: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) reach: Reach,
+    #[command(flatten)]
+    pub(crate) on: ReadArgs,
     #[command(flatten)]
     pub(crate) redfish: RedfishArgs,
     /// A label of the node's object in Kubernetes, as kubectl writes it: KEY=VALUE puts it, KEY- takes it off. May be repeated.
@@ -326,6 +328,7 @@ pub(crate) enum AnswerFormat {
 #[command(after_help = "\
 Examples:
   linerate verify n1.plan --host root@n1
+  linerate verify n1.plan --on n1 --sudo          read by your inventory's way; no linerate has to be installed there
   linerate verify n1.plan after.tar.zst --before before.tar.zst
   linerate verify n1.plan --host root@n1 --bench-before a.log --bench-after b.log
   linerate verify n1.plan --host root@n1 --redfish https://n1-bmc --redfish-netrc bmc.netrc
@@ -341,10 +344,12 @@ pub(crate) struct VerifyArgs {
     #[arg(value_name = "PLAN")]
     pub(crate) plan: PathBuf,
     /// The node after the change: a snapshot. Without it, the live node.
-    #[arg(value_name = "SOURCE", conflicts_with = "host")]
+    #[arg(value_name = "SOURCE", conflicts_with_all = ["host", "on"])]
     pub(crate) source: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) reach: Reach,
+    #[command(flatten)]
+    pub(crate) on: ReadArgs,
     #[command(flatten)]
     pub(crate) redfish: RedfishArgs,
     #[command(flatten)]

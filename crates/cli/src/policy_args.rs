@@ -1,6 +1,7 @@
 //! Arguments of `linerate policy`.
 
 use crate::args::When;
+use crate::on_args::OnArgs;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -30,6 +31,7 @@ Examples:
   linerate policy check h100.toml node.tar.zst          one node
   linerate policy check h100.toml snapshots/            every snapshot in a directory
   linerate policy check h100.toml /                     this machine
+  linerate policy check h100.toml --on @rack7           live nodes, over your own ssh
   linerate policy check h100.toml snapshots/ -f json    for programs
   linerate policy check h100.toml snapshots/ -f markdown
 
@@ -39,15 +41,18 @@ from good nodes. What a source does not show is unknown: it never passes.
 Exit codes:
   0  all is as the policy wants
   1  something of severity low or above is not
-  2  nothing is wrong, but something could not be told, or no class of the policy is of a node's hardware
+  2  nothing is wrong, but something could not be told, a node could not be read, or no class of the policy is of a
+     node's hardware
   3  usage or internal error, or the policy cannot be read")]
 pub(crate) struct CheckArgs {
     /// The policy.
     #[arg(value_name = "POLICY")]
     pub(crate) policy: PathBuf,
     /// Nodes: snapshots, archives, trees, pasted texts, directories of snapshots; `/` is this machine.
-    #[arg(value_name = "SOURCE", required = true)]
+    #[arg(value_name = "SOURCE", required_unless_present = "on", conflicts_with = "on")]
     pub(crate) sources: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) on: OnArgs,
     /// Form of the answer.
     #[arg(long, short, value_enum, default_value_t = PolicyFormat::Text)]
     pub(crate) format: PolicyFormat,
@@ -76,6 +81,7 @@ pub(crate) enum PolicyFormat {
 #[command(after_help = "\
 Examples:
   linerate policy learn snapshots/ -o h100.toml                      from all nodes of a directory
+  linerate policy learn --on 'gpu[001-016]' -o h100.toml             from live nodes
   linerate policy learn n1.tar.zst n2.tar.zst -o h100.toml
   linerate policy learn snapshots/ -o h100.toml --accept cpu/governor   although the rule fails there
 
@@ -85,12 +91,14 @@ only some nodes have is left out, and said. What a rule calls wrong is learnt on
 Exit codes:
   0  learnt
   1  learnt, without what rules call wrong
-  2  learnt, without sources that could not be read
+  2  learnt, without sources or nodes that could not be read
   3  usage or internal error: nothing was written")]
 pub(crate) struct LearnArgs {
     /// Good nodes: snapshots, archives, trees, directories of snapshots.
-    #[arg(value_name = "SOURCE", required = true)]
+    #[arg(value_name = "SOURCE", required_unless_present = "on", conflicts_with = "on")]
     pub(crate) sources: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) on: OnArgs,
     /// Where to write the policy; `-` is standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,

@@ -6,48 +6,54 @@ use linerate_gather::Target;
 use linerate_gather::inventory::{Inventory, Request, Settings, load};
 use std::path::PathBuf;
 
+/// The heading of these options.
+pub(crate) const LIVE: &str = "Live nodes, and the way to them";
+
 /// Where names of nodes come from, and how they are reached.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct InventoryArgs {
+    #[command(flatten)]
+    pub(crate) names: SourceArgs,
+    #[command(flatten)]
+    pub(crate) ssh: SshArgs,
+}
+
+/// Where names of nodes come from.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SourceArgs {
     /// Where names, groups and ways come from: a file (linerate.toml, names, groups of ClusterShell, genders, `kubectl get nodes -o json`), or ssh,
     /// clustershell, genders, hosts (each with :FILE), slurm, kubernetes (with :CONTEXT). May be repeated. Without it, linerate.toml of this
     /// directory or of ~/.config/linerate; without one, ~/.ssh/config, ClusterShell's groups and /etc/genders.
-    #[arg(long, value_name = "SOURCE")]
+    #[arg(long, help_heading = LIVE, value_name = "SOURCE")]
     pub(crate) inventory: Vec<String>,
+}
+
+/// How nodes are reached.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SshArgs {
     /// A further argument of ssh: Port=2222 as its `-o` takes it, or as it is (-F, and then a file). May be repeated.
-    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
+    #[arg(long, help_heading = LIVE, value_name = "OPTION", allow_hyphen_values = true)]
     pub(crate) ssh_option: Vec<String>,
     /// Run what needs it below `sudo -n` there.
-    #[arg(long)]
+    #[arg(long, help_heading = LIVE)]
     pub(crate) sudo: bool,
 }
 
-impl InventoryArgs {
-    /// What the sources say together.
-    pub(crate) fn load(&self) -> Result<Inventory, Failure> {
-        self.read(false)
-    }
-
-    /// The same, with what schedulers say of each node.
-    pub(crate) fn load_with_lists(&self) -> Result<Inventory, Failure> {
-        self.read(true)
-    }
-
-    fn read(&self, lists: bool) -> Result<Inventory, Failure> {
-        let var = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-        let home = var("HOME");
-        let settings = Settings {
-            directory: PathBuf::new(),
-            config: var("XDG_CONFIG_HOME").or_else(|| home.as_ref().map(|h| h.join(".config"))),
-            home,
-            clustershell: var("CLUSTERSHELL_CFGDIR"),
-            etc: PathBuf::from("/etc"),
-            cancel: crate::interrupt::cancel(),
-        };
-        let (sources, ssh_options) = (self.inventory.clone(), self.ssh_option.clone());
-        let request = Request { sources, ssh_options, sudo: self.sudo, lists };
-        Ok(load(&request, &settings)?)
-    }
+/// What the sources say together; `lists`: with what schedulers say of each node.
+pub(crate) fn inventory(names: &SourceArgs, ssh: &SshArgs, lists: bool) -> Result<Inventory, Failure> {
+    let var = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let home = var("HOME");
+    let settings = Settings {
+        directory: PathBuf::new(),
+        config: var("XDG_CONFIG_HOME").or_else(|| home.as_ref().map(|h| h.join(".config"))),
+        home,
+        clustershell: var("CLUSTERSHELL_CFGDIR"),
+        etc: PathBuf::from("/etc"),
+        cancel: crate::interrupt::cancel(),
+    };
+    let (sources, ssh_options) = (names.inventory.clone(), ssh.ssh_option.clone());
+    let request = Request { sources, ssh_options, sudo: ssh.sudo, lists };
+    Ok(load(&request, &settings)?)
 }
 
 /// The nodes of a set.

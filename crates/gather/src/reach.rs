@@ -70,7 +70,7 @@ impl Cause {
             Cause::NoRoute => "no route to its address",
             Cause::Name => "the name cannot be resolved",
             Cause::Shell => "it was reached and did not run a command",
-            Cause::NoProgram => "ssh is not installed here",
+            Cause::NoProgram => "the program that reaches it (ssh, srun, kubectl) is not installed here",
             Cause::Other => "not reached",
         }
     }

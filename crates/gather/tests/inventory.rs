@@ -5,7 +5,7 @@
 use linerate_gather::inventory::{
     Found, Inventory, InventoryError, Kind, Remark, Request, Settings, TargetError, Wrong, load, readers,
 };
-use linerate_transport::{HostSpec, Way};
+use linerate_transport::{HostSpec, Pods, Way};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -132,6 +132,50 @@ fn a_file_of_the_directory_says_names_groups_and_ways() {
     assert!(matches!(inventory.targets("a;b"), Err(TargetError::Host(_))));
     let v6 = inventory.targets("[fe80::1]:2222,local").unwrap();
     assert_eq!(v6[1].spec, HostSpec { way: Way::Local, address: None });
+}
+
+/// Each group has its way; what no source names goes the way of all.
+#[test]
+fn schedulers_are_ways() {
+    let config = r#"
+[way]
+transport = "srun"
+srun_options = ["--partition=gpu"]
+
+[groups]
+cpu = { nodes = "c[1-2]", srun_options = ["--jobid=7"] }
+login = { nodes = "login1", transport = "ssh", user = "ops" }
+
+[groups.pods]
+nodes = "w[1-2]"
+transport = "kubectl"
+kubectl = { selector = "app=shell", root = "/host" }
+
+[hosts.w2]
+address = "worker-2.example.com"
+"#;
+    let site = Site::new(&[("linerate.toml", config)]);
+    let inventory = site.load(&[]);
+    assert_eq!(inventory.remarks, []);
+    let way = |name: &str| inventory.targets(name).unwrap().remove(0).spec.way;
+    let srun = |node: &str, option: &str| Way::Srun { node: node.to_owned(), options: vec![option.to_owned()] };
+    assert_eq!(way("c1"), srun("c1", "--jobid=7"));
+    assert_eq!(way("gpu9"), srun("gpu9", "--partition=gpu"));
+    let pods = Pods {
+        namespace: "default".into(),
+        selector: "app=shell".into(),
+        root: Some("/host".into()),
+        ..Pods::default()
+    };
+    assert_eq!(way("w1"), Way::Kubectl { node: "w1".into(), pods: pods.clone() });
+    assert_eq!(way("w2"), Way::Kubectl { node: "worker-2.example.com".into(), pods });
+    assert!(matches!(way("login1"), Way::Ssh { destination, .. } if destination == "ops@login1"));
+    // What is a way by itself stays one.
+    assert!(matches!(way("root@x"), Way::Ssh { .. }));
+    assert_eq!(way("local"), Way::Local);
+    // A group without what it needs is said, and its nodes are no hosts.
+    let site = Site::new(&[("linerate.toml", "[groups]\na = { nodes = \"x\", transport = \"kubectl\" }\n")]);
+    assert!(matches!(site.load(&[]).remarks[..], [Remark::Host { .. }]));
 }
 
 #[test]

@@ -123,9 +123,10 @@ impl From<TransportError> for Why {
             TransportError::NotConnected { .. } | TransportError::Lost { .. } => Why::Lost(e.to_string()),
             TransportError::TimedOut { seconds, .. } => Why::TimedOut(seconds),
             TransportError::Cancelled => Why::Cancelled,
-            TransportError::Start { .. } | TransportError::Option { .. } | TransportError::Argument { .. } => {
-                Why::NotStarted(e.to_string())
-            }
+            TransportError::Start { .. }
+            | TransportError::Option { .. }
+            | TransportError::Way { .. }
+            | TransportError::Argument { .. } => Why::NotStarted(e.to_string()),
         }
     }
 }

@@ -23,6 +23,16 @@ pub enum TransportError {
         /// The argument.
         argument: String,
     },
+    /// A word of a way that it cannot have.
+    #[error("{host}: {argument:?}: {why}")]
+    Way {
+        /// The host.
+        host: String,
+        /// The word.
+        argument: String,
+        /// What it should be.
+        why: &'static str,
+    },
     /// An argument that no process can be given.
     #[error("{host}: an argument contains a NUL character, or a variable's name is not valid: {argument:?}")]
     Argument {

@@ -1,6 +1,7 @@
 //! Hosts as people name them: `local`, `node1`, `root@node1:2222`, each with `=ADDRESS` where the data goes another way.
 
-use crate::{Local, Ssh, Transport, TransportError};
+use crate::srun::is_node;
+use crate::{Kubectl, Local, Pods, Srun, Ssh, Transport, TransportError};
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -28,6 +29,20 @@ pub enum Way {
         /// Port, where it is not that of the configuration.
         port: Option<u16>,
     },
+    /// Slurm's `srun`.
+    Srun {
+        /// The node's name in Slurm.
+        node: String,
+        /// Further options, each in one word.
+        options: Vec<String>,
+    },
+    /// A pod on the node, by `kubectl exec`.
+    Kubectl {
+        /// The node's name in Kubernetes.
+        node: String,
+        /// Which pods.
+        pods: Pods,
+    },
 }
 
 /// Why a host's name is none.
@@ -51,6 +66,15 @@ impl HostSpec {
         text.split(',').map(|t| t.trim().parse()).collect()
     }
 
+    /// A node by a scheduler, which knows it by this name.
+    ///
+    /// # Errors
+    /// No scheduler has a node of this name.
+    pub fn scheduled(name: &str, way: impl FnOnce(String) -> Way) -> Result<HostSpec, HostError> {
+        let fail = || HostError { text: name.to_owned(), why: "no node of Slurm or Kubernetes has such a name" };
+        is_node(name).then(|| HostSpec { way: way(name.to_owned()), address: None }).ok_or_else(fail)
+    }
+
     /// Its transport for a single command: over `ssh`, a connection of its own for each. `ssh_options` go to `ssh` as they are.
     ///
     /// # Errors
@@ -71,6 +95,8 @@ impl HostSpec {
             Way::Local => Box::new(Local::new()),
             Way::Netns(name) => Box::new(Local::netns(name)),
             Way::Ssh { destination, port } => Box::new(Ssh::new(destination, *port, ssh_options)?),
+            Way::Srun { node, options } => Box::new(Srun::new(node, options)?),
+            Way::Kubectl { node, pods } => Box::new(Kubectl::new(node, pods)?),
         })
     }
 }
@@ -132,6 +158,9 @@ impl fmt::Display for HostSpec {
             Way::Netns(name) => write!(f, "local:netns={name}")?,
             Way::Ssh { destination, port: None } => f.write_str(destination)?,
             Way::Ssh { destination, port: Some(port) } => write!(f, "{destination}:{port}")?,
+            // No text is read as one of these: they come from linerate.toml.
+            Way::Srun { node, .. } => write!(f, "srun:{node}")?,
+            Way::Kubectl { node, .. } => write!(f, "kubectl:{node}")?,
         }
         self.address.iter().try_for_each(|a| write!(f, "={a}"))
     }

@@ -1,6 +1,7 @@
-//! Hosts, and how a program is run on one: this host, a network namespace of it, another one over the user's `ssh`.
+//! Hosts, and how a program is run on one: this host, a network namespace of it, another one over the user's `ssh`, by Slurm's `srun` or in a
+//! pod by `kubectl exec`.
 //!
-//! A [`Transport`] only says which local program carries an argument list there (`ssh`, `ip netns exec`, later `kubectl exec` or `srun`);
+//! A [`Transport`] only says which local program carries an argument list there (`ssh`, `ip netns exec`, `kubectl exec`, `srun`);
 //! everything else is one [`Process`]. It can be asked from several threads at once, and each command has limits of its own: time, and bytes
 //! of its outputs. Its errors tell a host that was not reached ([`TransportError::NotConnected`]) from one that was lost meanwhile; a program
 //! that failed is no error, but a status.
@@ -19,10 +20,12 @@ mod command;
 mod converse;
 mod error;
 mod host;
+mod kubectl;
 mod local;
 mod place;
 mod process;
 mod push;
+mod srun;
 mod ssh;
 
 pub use cancel::Cancel;
@@ -30,11 +33,13 @@ pub use collect::{Collect, CollectError, collect, collect_there};
 pub use command::Command;
 pub use error::{NotDone, TransportError};
 pub use host::{HostError, HostSpec, Way};
+pub use kubectl::{Kubectl, Pods};
 pub use local::Local;
 pub use place::{Placed, Remover, place};
 use process::Form;
 pub use process::{End, Ended, Heard, Poured, Process, Ran, Stream, chance};
 pub use push::{PushError, Pushed, push};
+pub use srun::Srun;
 pub use ssh::Ssh;
 
 use linerate_out::child::Need;

@@ -2,6 +2,7 @@
 
 use crate::args::{AuditArgs, Format};
 use crate::claims::Claims;
+use crate::live;
 use crate::output::{Failure, Sink};
 use crate::sources;
 use linerate_node::Node;
@@ -16,14 +17,23 @@ pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
     if a.schema.is_some() && a.format != Format::Json {
         return Err(Failure::new("--schema is a version of the JSON").hint("add --format json, or leave out --schema"));
     }
-    let (paths, claims) = Claims::take(&a.sources)?;
-    if let Some(members) = sources::fleet(&paths) {
-        return super::fleet::run(a, &rules, &members, &claims);
-    }
-    let mut snapshot = load(a, &paths)?;
-    let label = paths.first().map_or_else(|| snapshot.label.clone(), |p| sources::label(p));
-    claims.join(&mut snapshot, &label);
-    claims.finish();
+    // Reports are pasted into tickets: what is captured for them is redacted as a snapshot is.
+    let live = live::many(&a.on, !a.no_redact)?;
+    let snapshot = match &live {
+        Some(live) if live.is_one() => live.one()?,
+        Some(live) => return super::fleet::run(a, &rules, &live.members, &live.unread, &Claims::default()),
+        None => {
+            let (paths, claims) = Claims::take(&a.sources)?;
+            if let Some(members) = sources::fleet(&paths) {
+                return super::fleet::run(a, &rules, &members, &[], &claims);
+            }
+            let mut snapshot = load(a, &paths)?;
+            let label = paths.first().map_or_else(|| snapshot.label.clone(), |p| sources::label(p));
+            claims.join(&mut snapshot, &label);
+            claims.finish();
+            snapshot
+        }
+    };
     let node = Node::decode_as(&snapshot, a.role.map(Into::into));
     let audit = linerate_rules::audit(&node, &snapshot, &rules);
     let report = Report { audit: &audit, node: &node, snapshot: &snapshot };
@@ -46,7 +56,6 @@ pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
 /// The one node that the arguments name.
 fn load(a: &AuditArgs, paths: &[PathBuf]) -> Result<Snapshot, Failure> {
     let path = a.root.as_deref().or(paths.first().map(|p| p.as_path())).unwrap_or(Path::new("/"));
-    // Reports are pasted into tickets: what is captured for them is redacted as a snapshot is.
     let options = Options { redact: !a.no_redact, ..crate::budget::options(path, Purpose::Audit) };
     sources::load(path, &options)
 }

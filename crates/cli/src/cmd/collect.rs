@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(a: &CollectArgs) -> Result<u8, Failure> {
-    if let Some(set) = &a.fan.on {
+    if let Some(set) = &a.fan.on.read.on {
         return super::collect_on::run(set, a);
     }
     let output = a.output.as_deref().unwrap_or(Path::new("node.tar.zst"));

@@ -1,15 +1,14 @@
 //! `linerate collect --on`: many nodes into a directory.
 
-use crate::collect_args::{CollectArgs, CollectorArg, SummaryFormat};
+use crate::collect_args::{CollectArgs, SummaryFormat};
+use crate::live;
 use crate::output::{Failure, Sink, json, remark};
 use crate::progress::Line;
-use linerate_fleet::cluster::Lists;
-use linerate_gather::Target;
-use linerate_gather::fan::{self, Collector, Options, Outcome, Program, Summary};
+use linerate_gather::fan::{self, Options, Outcome, Summary};
 use linerate_out::terminal;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Some nodes were not collected.
 const EXIT_SOME: u8 = 2;
@@ -20,8 +19,13 @@ pub(super) fn run(set: &str, a: &CollectArgs) -> Result<u8, Failure> {
         return Err(Failure::new(format!("{} is no directory", directory.display()))
             .hint("many nodes go into a directory: -o fleet/"));
     }
-    let (targets, lists) = targets(set, a)?;
-    let options = options(directory, a, lists)?;
+    let read = &a.fan.on.read;
+    let (targets, lists) = live::named(set, read, &a.fan.on.ssh)?;
+    let options = Options {
+        key: super::collect::key(a)?,
+        fresh: a.fan.resume.then_some(a.fan.stale),
+        ..live::options(directory, read, !a.no_redact, lists)?
+    };
     let cancel = crate::interrupt::cancel();
     let line = Line::new(!a.quiet);
     let summary = fan::collect(&targets, &options, &cancel, &mut |p| line.nodes(p))?;
@@ -47,40 +51,6 @@ pub(super) fn run(set: &str, a: &CollectArgs) -> Result<u8, Failure> {
         remark("interrupted: nothing was left running; --resume takes what is missing");
     }
     Ok(code)
-}
-
-/// The nodes of a set, and what schedulers say of them.
-fn targets(set: &str, a: &CollectArgs) -> Result<(Vec<Target>, Lists), Failure> {
-    let inventory = a.fan.names.load_with_lists()?;
-    inventory.remarks.iter().for_each(|r| remark(&r.to_string()));
-    let targets = crate::targets::targets(&inventory, set)?;
-    Ok((targets, inventory.lists))
-}
-
-fn options(directory: &Path, a: &CollectArgs, lists: Lists) -> Result<Options, Failure> {
-    let mut files: Vec<PathBuf> = a.fan.program.clone();
-    // What a user gives comes first; this program is for machines like this one.
-    if files.is_empty() && a.fan.collector != CollectorArg::Script {
-        files.push(std::env::current_exe()?);
-    }
-    let programs = files.iter().map(|f| Program::of(f)).collect::<Result<Vec<_>, _>>()?;
-    Ok(Options {
-        directory: directory.to_owned(),
-        fanout: a.fan.fanout.into(),
-        limit: a.fan.node_limit,
-        redact: !a.no_redact,
-        key: super::collect::key(a)?,
-        leave_nothing: a.fan.leave_nothing,
-        collector: match a.fan.collector {
-            CollectorArg::Auto => Collector::Auto,
-            CollectorArg::Push => Collector::Given,
-            CollectorArg::Script => Collector::Script,
-        },
-        programs,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        lists,
-        fresh: a.fan.resume.then_some(a.fan.stale),
-    })
 }
 
 /// Names of nodes, for people.
@@ -117,19 +87,10 @@ fn text(summary: &Summary, directory: &Path, to: &mut impl Write) -> io::Result<
         }
         writeln!(to, "    what to do: {}", cause.hint())?;
     }
-    let mut notes: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for node in &summary.nodes {
-        node.notes.iter().for_each(|note| notes.entry(note).or_default().push(&node.name));
-    }
-    for (note, of) in &notes {
+    for (note, of) in &summary.notes() {
         writeln!(to, "  note: {} ({}): {}", terminal(note), of.len(), names(of))?;
     }
-    let user: Vec<&str> = summary
-        .nodes
-        .iter()
-        .filter(|n| matches!(n.outcome, Outcome::Collected { root: false, .. }))
-        .map(|n| n.name.as_str())
-        .collect();
+    let user = summary.without_root();
     if !user.is_empty() {
         writeln!(
             to,

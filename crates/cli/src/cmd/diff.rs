@@ -1,17 +1,29 @@
 //! `linerate diff`.
 
 use crate::diff_args::{DiffArgs, DiffFormat};
+use crate::live;
 use crate::output::{Failure, Sink};
 use linerate_fleet::{Profile, diff};
 use linerate_node::Node;
 use linerate_report::diff::{Format, Report};
+use linerate_snapshot::Snapshot;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(a: &DiffArgs) -> Result<u8, Failure> {
-    let [first, second] = two(&a.sources)?;
-    let labels = labels(&first, &second);
-    let one = profile(&labels[0], &first)?;
-    let other = profile(&labels[1], &second)?;
+    let (labels, [one, other]) = match live::exactly(2, &a.on, false)? {
+        Some(live) => {
+            let two = |_| Failure::new("two nodes are compared");
+            let nodes = <[Snapshot; 2]>::try_from(live.all()?).map_err(two)?;
+            (nodes.each_ref().map(|n| n.label.clone()), nodes.map(|n| profile(&n.label, &n)))
+        }
+        None => {
+            let [first, second] = two(&a.sources)?;
+            let labels = labels(&first, &second);
+            let one = profile(&labels[0], &crate::sources::unredacted(&first)?);
+            let other = profile(&labels[1], &crate::sources::unredacted(&second)?);
+            (labels, [one, other])
+        }
+    };
     let found = diff::diff(&one, &other);
     let report = Report::of([&labels[0], &labels[1]], &found, one.incomplete || other.incomplete);
     let mut sink = Sink::open(a.output.as_deref())?;
@@ -60,8 +72,6 @@ fn labels(a: &Path, b: &Path) -> [String; 2] {
     if both[0] == both[1] { [a.display().to_string(), b.display().to_string()] } else { both }
 }
 
-fn profile(label: &str, path: &Path) -> Result<Profile, Failure> {
-    let snapshot = crate::sources::unredacted(path)?;
-    let node = Node::decode(&snapshot);
-    Ok(Profile::of(label, &node, &snapshot, linerate_rules::rules()))
+fn profile(label: &str, snapshot: &Snapshot) -> Profile {
+    Profile::of(label, &Node::decode(snapshot), snapshot, linerate_rules::rules())
 }

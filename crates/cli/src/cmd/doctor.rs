@@ -3,6 +3,7 @@
 use super::doctor_feed::Feed;
 use super::doctor_walk::{self, Found};
 use crate::args::{DoctorArgs, DoctorFormat};
+use crate::live;
 use crate::output::{Failure, Sink};
 use crate::progress::Line;
 use crate::sources;
@@ -24,8 +25,17 @@ pub(crate) fn run(a: &DoctorArgs) -> Result<u8, Failure> {
     let walk = doctor_walk::walk(&a.inputs);
     let line = Line::new(!a.quiet);
     let nodes = given(&a.nodes, &line)?;
+    let live = live::many(&a.on, true)?;
     let mut feed = Feed::new(&line, &walk.found);
     feed.inputs.given(a.nodes.iter().map(|p| p.display().to_string()).collect(), nodes);
+    if let Some(live) = &live {
+        let mut read = Vec::new();
+        for member in live.members.iter().take(DOCTOR_NODES + 1) {
+            read.push((member.label.clone(), live::load(member)?));
+        }
+        feed.inputs.given(live.members.iter().map(|m| m.label.clone()).collect(), read);
+        live.unread.iter().for_each(|u| feed.inputs.unread(&u.name, u.why.clone()));
+    }
     for found in &walk.found {
         match found {
             Found::Tree { path, name } => feed.tree(path, name),

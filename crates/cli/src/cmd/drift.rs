@@ -3,6 +3,7 @@
 use crate::claims::Claims;
 use crate::diff_args::DiffFormat;
 use crate::drift_args::DriftArgs;
+use crate::live::{self, Unread};
 use crate::output::{Failure, Sink, remark};
 use crate::progress::Line;
 use crate::sources::{self, Member};
@@ -22,14 +23,16 @@ pub(crate) fn run(a: &DriftArgs) -> Result<u8, Failure> {
     if let Some(time) = a.since {
         return since(a, time);
     }
-    let (paths, claims) = Claims::take(&a.sources)?;
-    // An index does not hold what is joined here.
-    let known = if claims.is_empty() { indexed(&paths)? } else { None };
-    let (table, unreadable) = match known {
-        Some(answer) => answer,
-        None => table(&sources::latest(&paths), &claims)?,
+    // What hashing makes of names differs from node to node, and would be taken for a difference.
+    let (table, unreadable) = match live::many(&a.on, false)? {
+        Some(live) => {
+            let (table, mut unreadable) = table(&live.members, &Claims::default())?;
+            let lost = live.unread.iter().map(|Unread { name, why, .. }| (name.clone(), why.clone()));
+            unreadable.extend(lost.map(|(source, why)| Unreadable { source, why }));
+            (table, unreadable)
+        }
+        None => of_sources(&a.sources)?,
     };
-    claims.finish();
     let reference = match &a.reference {
         Some(name) => Some(reference(&table, name)?),
         None => None,
@@ -49,6 +52,19 @@ fn format(a: &DriftArgs, sink: &Sink) -> Format {
         DiffFormat::Json => Format::Json,
         DiffFormat::Markdown => Format::Markdown,
     }
+}
+
+/// Who shows what, of an index or of snapshots.
+fn of_sources(named: &[PathBuf]) -> Result<(Table, Vec<Unreadable>), Failure> {
+    let (paths, claims) = Claims::take(named)?;
+    // An index does not hold what is joined here.
+    let known = if claims.is_empty() { indexed(&paths)? } else { None };
+    let found = match known {
+        Some(answer) => answer,
+        None => table(&sources::latest(&paths), &claims)?,
+    };
+    claims.finish();
+    Ok(found)
 }
 
 /// Who shows what, of an index that says what the snapshots do.

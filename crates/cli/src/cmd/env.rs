@@ -1,6 +1,7 @@
 //! `linerate env check`.
 
 use crate::args::{EnvArgs, EnvCheckArgs, EnvCommand, EnvFormat};
+use crate::live;
 use crate::output::{Failure, Sink};
 use crate::sources;
 use linerate_env::read::{self, Form, LogReader, Read};
@@ -8,6 +9,7 @@ use linerate_env::{Context, NodeFacts, OriginKind, Setting};
 use linerate_formats::bounds::TEXT as MAX_TEXT;
 use linerate_node::Node;
 use linerate_report::env::{Env, json, paste, text};
+use linerate_snapshot::Snapshot;
 use linerate_snapshot::capture::Purpose;
 use std::io::Read as _;
 use std::path::Path;
@@ -38,7 +40,7 @@ struct Inputs {
 fn check(a: &EnvCheckArgs) -> Result<u8, Failure> {
     let mut inputs = Inputs::default();
     // Of a node elsewhere only its own files count, not this machine's.
-    if a.files.is_empty() && a.node.as_deref().is_none_or(|n| n == Path::new("/")) {
+    if a.files.is_empty() && a.on.read.on.is_none() && a.node.as_deref().is_none_or(|n| n == Path::new("/")) {
         own(&mut inputs);
     }
     for path in &a.files {
@@ -54,7 +56,12 @@ fn check(a: &EnvCheckArgs) -> Result<u8, Failure> {
         inputs.context.nccl = Some(v);
         inputs.release_from = Some("--nccl".to_owned());
     }
-    let node = a.node.as_deref().map(|p| facts(p, &mut inputs)).transpose()?;
+    let snapshot = match (live::exactly(1, &a.on, true)?, &a.node) {
+        (Some(live), _) => Some(live.one()?),
+        (None, Some(path)) => Some(sources::load(path, &crate::budget::options(path, Purpose::Audit))?),
+        (None, None) => None,
+    };
+    let node = snapshot.map(|s| facts(&s, &mut inputs));
     let judgements = linerate_env::judge(&inputs.settings, &inputs.context);
     let recommendation = linerate_env::recommend(&inputs.context);
     let env = Env {
@@ -188,9 +195,8 @@ fn within(form: Form, name: Option<&str>, bytes: &[u8]) -> Read {
 }
 
 /// What of the node decides; its nccl.conf is read, too.
-fn facts(path: &Path, inputs: &mut Inputs) -> Result<String, Failure> {
-    let snapshot = sources::load(path, &crate::budget::options(path, Purpose::Audit))?;
-    let node = Node::decode(&snapshot);
+fn facts(snapshot: &Snapshot, inputs: &mut Inputs) -> String {
+    let node = Node::decode(snapshot);
     let of_job = inputs.settings.iter().filter(|s| s.name == "NCCL_TOPO_FILE");
     let file = of_job.filter(|s| s.origin.kind != OriginKind::SystemConf).map(|s| s.value.as_str()).next_back();
     inputs.context.node = Some(NodeFacts::in_job(&node, file));
@@ -201,7 +207,7 @@ fn facts(path: &Path, inputs: &mut Inputs) -> Result<String, Failure> {
         inputs.add(&name, read::read_as(Form::Conf, Some(&name), conf));
     }
     inputs.incomplete |= snapshot.incomplete || !node.cuts.is_empty();
-    inputs.notes.extend(node.cuts.iter().map(|c| format!("{}: {}", snapshot.label, c.words(&snapshot))));
+    inputs.notes.extend(node.cuts.iter().map(|c| format!("{}: {}", snapshot.label, c.words(snapshot))));
     inputs.notes.extend(snapshot.problems.iter().map(|p| format!("{}: {p}", snapshot.label)));
-    Ok(snapshot.label.clone())
+    snapshot.label.clone()
 }

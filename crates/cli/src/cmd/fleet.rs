@@ -2,6 +2,7 @@
 
 use crate::args::{AuditArgs, Format};
 use crate::claims::Claims;
+use crate::live::Unread;
 use crate::output::{Failure, Sink};
 use crate::progress::Line;
 use crate::sources::Member;
@@ -13,7 +14,14 @@ use linerate_snapshot::Snapshot;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-pub(crate) fn run(a: &AuditArgs, rules: &[&'static Rule], members: &[Member], claims: &Claims) -> Result<u8, Failure> {
+/// `unread`: nodes of which there is no snapshot.
+pub(crate) fn run(
+    a: &AuditArgs,
+    rules: &[&'static Rule],
+    members: &[Member],
+    unread: &[Unread],
+    claims: &Claims,
+) -> Result<u8, Failure> {
     if a.schema.is_some() {
         return Err(Failure::new("the lines of many snapshots hold no facts, and have one version")
             .hint("leave out --schema, or name one snapshot"));
@@ -44,6 +52,9 @@ pub(crate) fn run(a: &AuditArgs, rules: &[&'static Rule], members: &[Member], cl
     })?;
     drop(progress);
     claims.finish();
+    for Unread { name, why, .. } in unread {
+        summary.unreadable(name, why, &mut sink)?;
+    }
     summary.finish(&mut sink)?;
     sink.finish()?;
     Ok(summary.exit_code())

@@ -15,7 +15,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 pub(crate) fn run(a: &NodesArgs) -> Result<u8, Failure> {
-    let inventory = a.names.load()?;
+    let inventory = targets::inventory(&a.names.names, &a.names.ssh)?;
     let targets = match &a.set {
         Some(set) => targets::targets(&inventory, set)?,
         None => inventory.hosts().map(|h| h.target.clone()).collect(),
@@ -64,6 +64,8 @@ fn report(inventory: &Inventory, targets: &[Target], reached: Option<&[Reached]>
             Way::Local => "local",
             Way::Netns(_) => "netns",
             Way::Ssh { .. } => "ssh",
+            Way::Srun { .. } => "srun",
+            Way::Kubectl { .. } => "kubectl",
         };
         // They are in the order of the targets.
         let answer = reached.and_then(|all| all.get(at)).map(|r| Answer {

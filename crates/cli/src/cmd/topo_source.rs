@@ -1,6 +1,7 @@
 //! Where a topology comes from: NCCL's XML, or a node.
 
 use crate::args::{TopoArgs, XmlKind};
+use crate::live;
 use crate::output::Failure;
 use crate::sources;
 use linerate_formats::nvidia_smi::Topo as TopoM;
@@ -75,7 +76,8 @@ const HEAD: usize = 64 << 10;
 
 pub(super) fn load(a: &TopoArgs) -> Result<Loaded, Failure> {
     let path = path(a);
-    if path.is_file()
+    if a.on.read.on.is_none()
+        && path.is_file()
         && let Some(text) = xml_text(path)?
     {
         let label = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -87,6 +89,9 @@ pub(super) fn load(a: &TopoArgs) -> Result<Loaded, Failure> {
 
 /// The node.
 pub(super) fn snapshot(a: &TopoArgs, purpose: Purpose) -> Result<Snapshot, Failure> {
+    if let Some(live) = live::exactly(1, &a.on, !a.no_redact)? {
+        return live.one();
+    }
     let path = path(a);
     let mut options = Options { redact: !a.no_redact, ..crate::budget::options(path, purpose) };
     options.commands &= purpose == Purpose::Audit;

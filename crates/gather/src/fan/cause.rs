@@ -43,6 +43,8 @@ causes! {
     WrongKey: "wrong-host-key", "the host's key is not the known one", "find out why it changed before you trust it: ssh-keygen -R removes the old key";
     UnknownKey: "unknown-host-key", "the host's key is not known", "connect once with ssh and compare the fingerprint, or add it to known_hosts";
     NotLetIn: "not-let-in", "the host lets this user not in without a password", "install a key there, or start ssh-agent: no password is asked for";
+    NoResources: "no-resources", "Slurm gave no resources on it in time", "name a job that has the node (srun_options = [\"--jobid=ID\"]), or a partition that shares its nodes";
+    NoPod: "no-pod", "no pod that stands for it runs there", "compare the group's selector with kubectl get pods -o wide";
     ClosedEarly: "closed-early", "the host closed the connection before anything ran", "look at sshd's log there (MaxStartups), and collect with a smaller --fanout";
     NoShell: "no-shell", "the user's shell there runs no commands", "give the user a shell, or collect as another one";
     Lost: "lost", "the connection was lost", "collect again with --resume";
@@ -53,7 +55,7 @@ causes! {
     ProgramFailed: "program-failed", "the program failed there", "run linerate collect there by hand";
     NoProgram: "no-program", "no program could be run there", "use --collector auto, which has a shell script for such hosts";
     NotWritten: "not-written", "its snapshot could not be written here", "make room in the directory";
-    NotStarted: "not-started", "ssh could not be started here", "install ssh, and look at the limits of processes and open files";
+    NotStarted: "not-started", "the program that reaches it could not be started here", "install ssh (srun, kubectl), correct its options in linerate.toml, and look at the limits of processes and open files";
     Interrupted: "interrupted", "the run was interrupted before", "collect again with --resume";
 }
 
@@ -72,7 +74,10 @@ pub(super) fn of(error: &TransportError) -> (Cause, String) {
         }
         TransportError::TimedOut { seconds, .. } => (Cause::TimedOut, format!("it did not end within {seconds} s")),
         TransportError::Cancelled => (Cause::Interrupted, "interrupted".to_owned()),
-        TransportError::Start { .. } | TransportError::Option { .. } | TransportError::Argument { .. } => {
+        TransportError::Start { .. }
+        | TransportError::Option { .. }
+        | TransportError::Way { .. }
+        | TransportError::Argument { .. } => {
             (Cause::NotStarted, linerate_snapshot::without_secrets(&error.to_string()).into_owned())
         }
     }
@@ -88,9 +93,33 @@ fn of_shell(said: &str) -> Option<Cause> {
     }
 }
 
+/// What `srun` and `kubectl` say where nothing ran.
+fn of_scheduler(said: &str) -> Option<Cause> {
+    let has = |words: &[&str]| words.iter().any(|w| said.contains(w));
+    if has(&["no running pod of "]) {
+        Some(Cause::NoPod)
+    } else if has(&["srun: "]) {
+        Some(if has(&["Invalid node name"]) {
+            Cause::Unresolved
+        } else if has(&["Unable to allocate resources", "Unable to create step", "Unable to confirm allocation"]) {
+            Cause::NoResources
+        } else {
+            Cause::NoConnection
+        })
+    } else if !said.starts_with("kubectl ") {
+        None
+    } else if has(&["(Forbidden)", "(Unauthorized)", "must be logged in"]) {
+        Some(Cause::NotLetIn)
+    } else if has(&["executable file not found", "no such file or directory", "OCI runtime exec failed"]) {
+        Some(Cause::NoShell)
+    } else {
+        Some(Cause::NoConnection)
+    }
+}
+
 fn of_words(said: &str) -> Cause {
     let has = |words: &[&str]| words.iter().any(|w| said.contains(w));
-    if let Some(cause) = of_shell(said) {
+    if let Some(cause) = of_shell(said).or_else(|| of_scheduler(said)) {
         cause
     } else if has(&["host key is known for"]) {
         Cause::UnknownKey
@@ -115,8 +144,11 @@ fn of_words(said: &str) -> Cause {
 
 /// Whether asking again may help. Who did not answer at all was asked several times by the kernel already.
 pub(super) fn again(error: &TransportError, cause: Cause) -> bool {
+    // These have asked several times by themselves.
+    let scheduler = matches!(error, TransportError::NotConnected { why: Some(w), .. } if of_scheduler(w).is_some());
     let temporary = || error.to_string().contains("Temporary failure in name resolution");
     matches!(error, TransportError::NotConnected { .. })
+        && !scheduler
         && (matches!(cause, Cause::Refused | Cause::ClosedEarly | Cause::NoConnection)
             || (cause == Cause::Unresolved && temporary()))
 }
@@ -143,6 +175,24 @@ mod tests {
             ("me@a: Permission denied (publickey,password).", Cause::NotLetIn, false),
             ("ssh ended with status 1: Permission denied", Cause::NoShell, false),
             ("ssh: Could not resolve hostname a: Name or service not known", Cause::Unresolved, false),
+            (
+                "srun ended with status 1: srun: error: Unable to allocate resources: Requested nodes are busy",
+                Cause::NoResources,
+                false,
+            ),
+            (
+                "srun ended with status 1: srun: error: Unable to allocate resources: Invalid node name specified",
+                Cause::Unresolved,
+                false,
+            ),
+            (
+                "srun ended with status 233: srun: error: Application launch failed: Communication connection failure",
+                Cause::NoConnection,
+                false,
+            ),
+            ("no running pod of tools with app=shell is on it", Cause::NoPod, false),
+            ("kubectl ended with status 1: Error from server (Forbidden): pods is forbidden", Cause::NotLetIn, false),
+            ("kubectl ended with status 1: Unable to connect to the server: dial tcp", Cause::NoConnection, false),
             ("ssh: Could not resolve hostname a: Temporary failure in name resolution", Cause::Unresolved, true),
         ] {
             let error = TransportError::NotConnected { host: "a".into(), why: Some(said.into()) };

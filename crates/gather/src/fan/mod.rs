@@ -197,6 +197,23 @@ impl Summary {
         }
         by
     }
+
+    /// What is to be said of nodes beside, and of which.
+    #[must_use]
+    pub fn notes(&self) -> BTreeMap<&str, Vec<&str>> {
+        let mut notes: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for node in &self.nodes {
+            node.notes.iter().for_each(|note| notes.entry(note).or_default().push(&node.name));
+        }
+        notes
+    }
+
+    /// Nodes that were not collected as root: configuration space, kernel log and firmware settings are missing.
+    #[must_use]
+    pub fn without_root(&self) -> Vec<&str> {
+        let user = |n: &&Node| matches!(n.outcome, Outcome::Collected { root: false, .. });
+        self.nodes.iter().filter(user).map(|n| n.name.as_str()).collect()
+    }
 }
 
 /// What workers share.

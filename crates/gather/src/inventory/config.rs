@@ -35,9 +35,9 @@ pub struct Config {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WayOf {
-    /// `ssh` or `local`.
+    /// `ssh`, `local`, `srun` or `kubectl`.
     pub transport: Option<Carrier>,
-    /// Address or name for `ssh`, where it is not the node's name. For single nodes.
+    /// Address or name for `ssh`, name for `srun` and `kubectl`, where it is not the node's name. For single nodes.
     pub address: Option<String>,
     /// User there.
     pub user: Option<String>,
@@ -47,6 +47,26 @@ pub struct WayOf {
     pub sudo: Option<bool>,
     /// Arguments of `ssh`.
     pub ssh_options: Option<Vec<String>>,
+    /// Options of `srun`, each in one word.
+    pub srun_options: Option<Vec<String>>,
+    /// The pods that stand for nodes.
+    pub kubectl: Option<PodsOf>,
+}
+
+/// The pods that stand for nodes: one on each, found by its labels.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PodsOf {
+    /// Context of kubectl's configuration.
+    pub context: Option<String>,
+    /// Namespace; `default` where none is said.
+    pub namespace: Option<String>,
+    /// Selector of labels.
+    pub selector: String,
+    /// Container.
+    pub container: Option<String>,
+    /// Where the node's file system is in it.
+    pub root: Option<String>,
 }
 
 /// What carries commands to a node.
@@ -57,6 +77,10 @@ pub enum Carrier {
     Ssh,
     /// It is this machine.
     Local,
+    /// Slurm's `srun`.
+    Srun,
+    /// A pod on the node, by `kubectl exec`.
+    Kubectl,
 }
 
 /// One set, or several.
@@ -79,6 +103,8 @@ struct Table {
     port: Option<u16>,
     sudo: Option<bool>,
     ssh_options: Option<Vec<String>>,
+    srun_options: Option<Vec<String>>,
+    kubectl: Option<PodsOf>,
 }
 
 impl<'de> Deserialize<'de> for Sets {
@@ -126,9 +152,9 @@ impl<'de> Visitor<'de> for Form {
         if !self.table {
             return Err(A::Error::invalid_type(Unexpected::Map, &self));
         }
-        let Table { nodes, transport, user, port, sudo, ssh_options } =
+        let Table { nodes, transport, user, port, sudo, ssh_options, srun_options, kubectl } =
             Table::deserialize(MapAccessDeserializer::new(map))?;
-        let way = WayOf { transport, address: None, user, port, sudo, ssh_options };
+        let way = WayOf { transport, address: None, user, port, sudo, ssh_options, srun_options, kubectl };
         Ok(GroupOf { nodes: nodes.0, way: Some(way) })
     }
 }

@@ -1,6 +1,6 @@
 //! What all sources say, together.
 
-use super::config::{Carrier, Config, WayOf};
+use super::config::{Carrier, Config, PodsOf, WayOf};
 use super::found::{Found, Place, Wrong};
 use super::{Host, Inventory, groups};
 use crate::Target;
@@ -8,7 +8,7 @@ use linerate_fleet::NodeSet;
 use linerate_fleet::cluster::Lists;
 use linerate_fleet::nodeset::NodeSetError;
 use linerate_formats::bounds::{INVENTORY_MEMBERS, INVENTORY_NODES, INVENTORY_REMARKS};
-use linerate_transport::{HostError, HostSpec, Way};
+use linerate_transport::{HostError, HostSpec, Pods, Way};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -214,13 +214,34 @@ fn target(
     }
     of.iter().for_each(|(_, w)| fill(&mut way, &plain(w)));
     fill(&mut way, &plain(&config.way));
-    let mut spec: HostSpec = match way.transport {
-        Some(Carrier::Local) => HostSpec { way: Way::Local, address: None },
-        _ => way.address.as_deref().unwrap_or(name).parse()?,
-    };
-    widen(&mut spec, &way);
+    let spec = spec(name, &way)?;
     let sudo = sudo || way.sudo == Some(true);
     Ok(Target { name: name.to_owned(), spec, sudo, ssh_options: self::options(options, &way) })
+}
+
+/// The way to a name.
+pub(super) fn spec(name: &str, way: &WayOf) -> Result<HostSpec, HostError> {
+    let at = way.address.as_deref().unwrap_or(name);
+    match way.transport {
+        Some(Carrier::Local) => Ok(HostSpec { way: Way::Local, address: None }),
+        Some(Carrier::Srun) => {
+            let options = way.srun_options.clone().unwrap_or_default();
+            HostSpec::scheduled(at, |node| Way::Srun { node, options })
+        }
+        Some(Carrier::Kubectl) => {
+            let why = "transport = \"kubectl\" needs kubectl = { selector = \"LABEL=VALUE\" }";
+            let of = way.kubectl.clone().ok_or_else(|| HostError { text: name.to_owned(), why })?;
+            let PodsOf { context, namespace, selector, container, root } = of;
+            let namespace = namespace.unwrap_or_else(|| "default".to_owned());
+            let pods = Pods { context, namespace, selector, container, root };
+            HostSpec::scheduled(at, |node| Way::Kubectl { node, pods })
+        }
+        Some(Carrier::Ssh) | None => {
+            let mut spec = at.parse()?;
+            widen(&mut spec, way);
+            Ok(spec)
+        }
+    }
 }
 
 /// Two ways that say different things of the same.
@@ -233,6 +254,8 @@ fn conflict(a: &WayOf, b: &WayOf) -> bool {
         || differ(a.transport.as_ref(), b.transport.as_ref())
         || differ(a.sudo.as_ref(), b.sudo.as_ref())
         || differ(a.ssh_options.as_ref(), b.ssh_options.as_ref())
+        || differ(a.srun_options.as_ref(), b.srun_options.as_ref())
+        || differ(a.kubectl.as_ref(), b.kubectl.as_ref())
 }
 
 /// What is not said yet.
@@ -242,6 +265,8 @@ fn fill(way: &mut WayOf, from: &WayOf) {
     way.sudo = way.sudo.or(from.sudo);
     way.user = way.user.take().or_else(|| from.user.clone());
     way.ssh_options = way.ssh_options.take().or_else(|| from.ssh_options.clone());
+    way.srun_options = way.srun_options.take().or_else(|| from.srun_options.clone());
+    way.kubectl = way.kubectl.take().or_else(|| from.kubectl.clone());
 }
 
 /// User and port, where a host's name does not say them.

@@ -16,6 +16,7 @@ mod merge;
 mod slurm;
 mod ssh_config;
 
+use config::Carrier;
 pub use config::{Config, ConfigError};
 pub use found::{Found, Group, Kind, Place, Seen, Wrong};
 pub use load::{InventoryError, Request, Settings, load};
@@ -24,7 +25,7 @@ pub use merge::Remark;
 use crate::Target;
 use linerate_fleet::cluster::Lists;
 use linerate_fleet::nodeset::{NodeSet, NodeSetError, parse};
-use linerate_transport::{HostError, HostSpec};
+use linerate_transport::{HostError, HostSpec, Way};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -124,9 +125,22 @@ impl Inventory {
         }
         let target = |name: String| match self.hosts.get(&name) {
             Some(host) => Ok(host.target.clone()),
-            None => name.parse().map(|spec| self.stranger(name, spec)).map_err(TargetError::from),
+            None => self.named(&name).map(|spec| self.stranger(name, spec)).map_err(TargetError::from),
         };
         set.iter().map(target).collect()
+    }
+
+    /// The way to a name of which no source knows more: that of all, where it is no way by itself.
+    fn named(&self, name: &str) -> Result<HostSpec, HostError> {
+        let spec: HostSpec = name.parse()?;
+        let plain =
+            matches!(&spec.way, Way::Ssh { destination, port: None } if destination == name && !name.contains('@'));
+        match self.config.way.transport {
+            Some(Carrier::Srun | Carrier::Kubectl) if plain && spec.address.is_none() => {
+                merge::spec(name, &self.config.way)
+            }
+            _ => Ok(spec),
+        }
     }
 
     /// A host that no source names.

@@ -134,7 +134,7 @@ fn addresses(specs: &[HostSpec], hosts: &[Host]) -> Vec<Option<String>> {
             Way::Ssh { .. } => host.probe.connection.map(|(_, it)| it.to_string()),
             Way::Local if all_here => Some("127.0.0.1".to_owned()),
             Way::Local => of_us.clone(),
-            Way::Netns(_) => None,
+            Way::Netns(_) | Way::Srun { .. } | Way::Kubectl { .. } => None,
         })
     };
     specs.iter().zip(hosts).map(address).collect()

@@ -4,29 +4,31 @@ use crate::claims::Claims;
 use crate::output::{Failure, Sink};
 use crate::policy_args::{CheckArgs, PolicyFormat};
 use crate::progress::Line;
-use crate::sources::{self, Member};
 use linerate_report::policy::{Checks, Format};
 
 pub(super) fn run(a: &CheckArgs) -> Result<u8, Failure> {
     let policy = super::read(&a.policy)?;
     let (paths, claims) = Claims::take(&a.sources)?;
-    let members = super::nodes(&paths);
+    let nodes = super::nodes(&paths, &a.on)?;
+    let members = &nodes.members;
     let mut checks = Checks::new(&policy);
     let progress = Line::new(members.len() > 1);
-    for (i, Member { path, label }) in members.iter().enumerate() {
-        match sources::unredacted(path) {
+    for (i, member) in members.iter().enumerate() {
+        let label = &member.label;
+        match nodes.read(member) {
             Ok(mut snapshot) => {
                 claims.join(&mut snapshot, label);
                 checks.add(label, &super::checked(&policy, label, &snapshot), &snapshot);
             }
             // Of many, one that cannot be read is named, and the others are checked.
-            Err(e) if members.len() > 1 => checks.unreadable(label, &e.what()),
+            Err(e) if nodes.are_many() => checks.unreadable(label, &e.what()),
             Err(e) => return Err(e),
         }
         progress.count(i + 1, members.len(), "nodes");
     }
     drop(progress);
     claims.finish();
+    nodes.unread().iter().for_each(|u| checks.unreadable(&u.name, &u.why));
     let report = checks.finish();
     let mut sink = Sink::open(a.output.as_deref())?;
     let format = match a.format {

@@ -3,7 +3,6 @@
 use crate::output::{Failure, Sink, remark};
 use crate::policy_args::{LearnArgs, ShortFormat};
 use crate::progress::Line;
-use crate::sources::{self, Member};
 use linerate_fleet::policy::{Lessons, write};
 use linerate_fleet::{Profile, Traits};
 use linerate_node::Node;
@@ -16,18 +15,20 @@ pub(super) fn run(a: &LearnArgs) -> Result<u8, Failure> {
     if let Some(unknown) = a.accept.iter().find(|r| linerate_rules::find(r).is_none()) {
         return Err(Failure::new(format!("no rule is called `{unknown}`")).hint("`linerate rules` lists all"));
     }
-    let members = super::nodes(&a.sources);
+    let nodes = super::nodes(&a.sources, &a.on)?;
+    let members = &nodes.members;
     let mut lessons = Lessons::accepting(a.accept.iter().cloned());
-    let (mut read, mut failed) = (0, 0);
+    let (mut read, mut failed) = (0, nodes.unread().len());
     let progress = Line::new(members.len() > 1);
-    for (i, Member { path, label }) in members.iter().enumerate() {
-        match sources::unredacted(path) {
+    for (i, member) in members.iter().enumerate() {
+        let label = &member.label;
+        match nodes.read(member) {
             Ok(snapshot) => {
                 let node = Node::decode(&snapshot);
                 lessons.add(label, &Profile::of(label, &node, &snapshot, linerate_rules::rules()), &Traits::of(&node));
                 read += 1;
             }
-            Err(e) if members.len() > 1 => {
+            Err(e) if nodes.are_many() => {
                 remark(&format!("{label}: {}", e.what()));
                 failed += 1;
             }

@@ -4,6 +4,8 @@ mod check;
 mod learn;
 mod test;
 
+use crate::live::{self, Live, Unread};
+use crate::on_args::OnArgs;
 use crate::output::{Failure, Sink};
 use crate::policy_args::{PolicyArgs, PolicyDiffArgs, PolicyExplainArgs, PolicyVerb, ShortFormat};
 use crate::sources::{self, Member};
@@ -72,9 +74,47 @@ fn text(path: &Path) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|_| Failure::new(format!("{} is no text in UTF-8", path.display())))
 }
 
+/// The nodes of a command: those that sources name, or live ones.
+pub(crate) struct Nodes {
+    pub(crate) members: Vec<Member>,
+    /// Live ones, whose snapshots are there as long as this is.
+    live: Option<Live>,
+}
+
 /// The snapshots of many nodes.
-pub(crate) fn nodes(paths: &[PathBuf]) -> Vec<Member> {
-    sources::fleet(paths).unwrap_or_else(|| paths.iter().map(|p| Member::of(p)).collect())
+pub(crate) fn nodes(paths: &[PathBuf], on: &OnArgs) -> Result<Nodes, Failure> {
+    let live = live::many(on, false)?;
+    let members = match &live {
+        Some(live) => {
+            // One that is not read is the error that ends the command, as with one source.
+            if live.is_one() {
+                live.whole()?;
+            }
+            live.members.clone()
+        }
+        None => sources::fleet(paths).unwrap_or_else(|| paths.iter().map(|p| Member::of(p)).collect()),
+    };
+    Ok(Nodes { members, live })
+}
+
+impl Nodes {
+    /// Those of which there is no snapshot.
+    pub(crate) fn unread(&self) -> &[Unread] {
+        self.live.as_ref().map_or(&[], |l| &l.unread)
+    }
+
+    /// Whether one that cannot be read is named, and the others count.
+    pub(crate) fn are_many(&self) -> bool {
+        self.members.len() + self.unread().len() > 1
+    }
+
+    /// One of them.
+    pub(crate) fn read(&self, member: &Member) -> Result<Snapshot, Failure> {
+        match &self.live {
+            Some(_) => live::load(member),
+            None => sources::unredacted(&member.path),
+        }
+    }
 }
 
 /// The name of a policy's file, without what it ends in.

@@ -1,6 +1,6 @@
 //! `linerate plan`.
 
-use super::signature;
+use super::{reach, signature};
 use crate::output::{Failure, Sink};
 use crate::plan_args::{PlanArgs, PlanFormat};
 use crate::sources;
@@ -26,10 +26,10 @@ pub(crate) fn run(a: &PlanArgs) -> Result<u8, Failure> {
     let (of_policy, of_rules): (Vec<String>, Vec<String>) =
         a.fix.iter().cloned().partition(|f| f.starts_with("policy/"));
     let rules = sources::select(&of_rules)?;
-    let snapshot = read(a)?;
+    let (snapshot, reached) = read(a)?;
     let node = Node::decode_as(&snapshot, a.role.map(Into::into));
     let audit = linerate_rules::audit(&node, &snapshot, &rules);
-    let bmc = a.redfish.one(a.reach.host.as_deref())?;
+    let bmc = a.redfish.one(a.reach.named(&a.on))?;
     let redfish = bmc.map(|b| b.setup()).transpose()?;
     let wished = match &a.policy {
         Some(file) => Some(super::policy::wished(file, &of_policy, &snapshot, &node)?),
@@ -53,7 +53,7 @@ pub(crate) fn run(a: &PlanArgs) -> Result<u8, Failure> {
         labels,
         export: a.format.is_for_another(),
     };
-    let plan = known(a, plan::plan(&snapshot, &node, &audit, &options))?;
+    let plan = known(a, reached.as_deref(), plan::plan(&snapshot, &node, &audit, &options))?;
     let mut sink = Sink::open(a.output.as_deref())?;
     match (&a.sign, &a.output) {
         (None, _) => write(a, &plan, &snapshot, &node, &mut sink)?,
@@ -83,14 +83,12 @@ pub(crate) fn run(a: &PlanArgs) -> Result<u8, Failure> {
 
 /// The plan with what is known of its machine from this side, where it changes something beside the machine: by that, and by nothing that a
 /// node says later, is decided whose BMC and whose Kubernetes object it is.
-fn known(a: &PlanArgs, mut plan: Plan) -> Result<Plan, Failure> {
+fn known(a: &PlanArgs, reached: Option<&dyn drive::Node>, mut plan: Plan) -> Result<Plan, Failure> {
     let acts = plan.steps.iter().flat_map(Step::acts);
     let beside: Vec<&Act> = acts.filter(|act| act.is_elsewhere()).collect();
-    if beside.is_empty() || a.source.is_some() {
-        return Ok(plan);
-    }
+    let Some(reached) = reached.filter(|_| !beside.is_empty()) else { return Ok(plan) };
     let by_bmc = beside.iter().any(|act| matches!(act, Act::Bios(_)));
-    let found = drive::identity(&*a.reach.node()?, &super::operator(false));
+    let found = drive::identity(reached, &super::operator(false));
     match found {
         Ok(id) if plan.node.machine.is_some() && id.machine == plan.node.machine => {
             (plan.node.uuid, plan.node.host_key) = (id.uuid, id.host_key);
@@ -103,7 +101,7 @@ fn known(a: &PlanArgs, mut plan: Plan) -> Result<Plan, Failure> {
         )),
     }
     if by_bmc {
-        let bmc = a.redfish.one(a.reach.host.as_deref())?;
+        let bmc = a.redfish.one(a.reach.named(&a.on))?;
         let whose = bmc.map(|b| b.is_of(plan.node.uuid.as_deref())).transpose()?.flatten();
         match whose {
             Some(true) => {}
@@ -136,12 +134,18 @@ fn rules_of(a: &PlanArgs, rules: &[&'static linerate_rules::Rule]) -> Vec<String
     if a.fix.is_empty() { Vec::new() } else { rules.iter().map(|r| r.id.to_owned()).collect() }
 }
 
-/// The node.
-fn read(a: &PlanArgs) -> Result<Snapshot, Failure> {
+/// What the node shows, and where it is live the node.
+fn read(a: &PlanArgs) -> Result<(Snapshot, Option<Box<dyn drive::Node>>), Failure> {
+    if let Some((snapshot, node)) = reach::live(&a.reach, &a.on)? {
+        return Ok((snapshot, Some(node)));
+    }
     match &a.source {
         // A plan must know its node again.
-        Some(path) => sources::unredacted(path),
-        None => Ok(a.reach.node()?.read()?),
+        Some(path) => Ok((sources::unredacted(path)?, None)),
+        None => {
+            let node = a.reach.node()?;
+            Ok((node.read()?, Some(node)))
+        }
     }
 }
 

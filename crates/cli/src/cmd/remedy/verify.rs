@@ -1,6 +1,6 @@
 //! `linerate verify`.
 
-use super::read_plan;
+use super::{reach, read_plan};
 use crate::cmd::bench;
 use crate::output::{Failure, Sink};
 use crate::plan_args::{AnswerFormat, VerifyArgs};
@@ -10,14 +10,15 @@ use linerate_remedy::verify::{Identity, Told, identity, verify_told};
 pub(crate) fn run(a: &VerifyArgs) -> Result<u8, Failure> {
     let plan = read_plan(&a.plan)?.plan;
     let before = a.before.as_deref().map(unredacted).transpose()?;
-    let after = match &a.source {
-        Some(path) => unredacted(path)?,
-        None => a.reach.node()?.read()?,
+    let after = match (reach::live(&a.reach, &a.on)?, &a.source) {
+        (Some((snapshot, _)), _) => snapshot,
+        (None, Some(path)) => unredacted(path)?,
+        (None, None) => a.reach.node()?.read()?,
     };
     if let Identity::No(why) = identity(&plan, before.as_ref(), &after) {
         return Err(Failure::new(why).hint("verify the plan on its own node, or make a plan of this one"));
     }
-    let mut told = match a.redfish.one(a.reach.host.as_deref())? {
+    let mut told = match a.redfish.one(a.reach.named(&a.on))? {
         Some(bmc) => bmc.told(&plan, false),
         None => Told::default(),
     };
