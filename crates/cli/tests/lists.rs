@@ -1,6 +1,6 @@
 //! Lists of kubectl and scontrol beside snapshots: each node's own entry is joined to it, and a lie is found where it is.
 
-#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests, outside of test functions
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // helpers of tests, outside of test functions
 
 mod command;
 

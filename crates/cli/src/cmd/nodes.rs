@@ -15,7 +15,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 pub(crate) fn run(a: &NodesArgs) -> Result<u8, Failure> {
-    let inventory = targets::inventory(&a.names.names, &a.names.ssh)?;
+    let inventory = targets::inventory(&a.names.names, &a.names.ssh, false)?;
     let targets = match &a.set {
         Some(set) => targets::targets(&inventory, set)?,
         None => inventory.hosts().map(|h| h.target.clone()).collect(),
