@@ -76,7 +76,7 @@ fn facts() -> String {
         The id of a fact is its path below `node` in the JSON of an audit (`jq .node.memory.total_kib.known`), where a fact is `known`, \
         `absent` or `unreadable`, the last with the place where it was looked for and why. With the keys of its subject an id is one fact of a node: \
         `rdma[mlx5_0].ports[1].rate_gbps`. Ids are stable: facts are added, none is removed or changes its meaning. Version 1 of that JSON \
-        (`--schema 1`) has bare values, a list `node.unseen`, and not `context.`, `peermem.` and `nccl.`.\n\n\
+        (`--schema 1`) has bare values, a list `node.unseen`, and not `context.`, `peermem.`, `nccl.`, `kubernetes` and `slurm`.\n\n\
         | id | what | unit | moves by itself |\n|---|---|---|---|\n"
         .to_owned();
     for d in linerate_facts::defs() {

@@ -15,7 +15,7 @@ fn run(home: &Path, arguments: &[&str]) -> (i32, String) {
     command::run(home, arguments, &[], &[], &RefCell::new(String::new()))
 }
 
-/// A directory of two snapshots of one healthy node, whose kernel has `iommu=pt`, and a sick one, whose kernel has not.
+/// A directory of a healthy node, whose kernel has `iommu=pt`, and a sick one, whose kernel has not.
 fn fleet(dir: &Path, by_node: bool) -> PathBuf {
     let fleet = dir.join("fleet");
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
