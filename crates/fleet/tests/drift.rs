@@ -14,5 +14,11 @@ fn what_was_changed_is_found_and_nothing_else() {
         done.changes,
         &done.wrong[..done.wrong.len().min(20)]
     );
-    assert!(done.changes >= 20 && done.facts >= 10, "{} {}", done.changes, done.facts);
+    assert!(
+        done.changes >= 20 && done.facts >= 10,
+        "{} changes of {} facts, none of {:?}",
+        done.changes,
+        done.facts,
+        done.untouched
+    );
 }

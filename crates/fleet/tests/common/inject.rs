@@ -76,7 +76,7 @@ fn targets(s: &Snapshot, profile: &Profile, kept: &BTreeSet<(String, &'static st
 }
 
 /// Changes of a fact after which it is no longer tried first.
-const TURNS: usize = 40;
+const TURNS: usize = 300;
 /// Bytes of a file that is taken or changed as a whole.
 const SMALL: usize = 512;
 
@@ -124,7 +124,7 @@ fn changed(
         _ => Vec::new(),
     };
     if t.path.ends_with("/config") {
-        let (mut out, bit) = (out, turn % (8 * (t.to - t.from).max(1)));
+        let (mut out, bit) = (out, (turn * 37) % (8 * (t.to - t.from).max(1)));
         *out.get_mut(t.from + bit / 8)? ^= 1 << (bit % 8);
         return Some(Some(out));
     }
@@ -253,7 +253,7 @@ pub(crate) fn inject(nodes: u32, odd: u32, each: usize) -> Injected {
             // Facts that were not met yet come first.
             let fresh: Vec<usize> =
                 (0..targets.len()).filter(|i| turns[*i] < TURNS && !facts.contains(targets[*i][0].id)).collect();
-            let number = match random.below(4) {
+            let number = match random.below(8) {
                 1.. if !fresh.is_empty() => fresh[random.below(fresh.len())],
                 _ => random.below(targets.len()),
             };
