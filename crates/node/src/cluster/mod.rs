@@ -20,10 +20,14 @@ pub struct Cluster {
 impl Cluster {
     pub(crate) fn decode(s: &Snapshot, cuts: &mut Vec<Cut>) -> Self {
         Cluster {
-            kubernetes: own(s, cuts, OutputKind::KubernetesNodes, |b| kubernetes::read(b).map_err(|e| e.to_string())),
+            kubernetes: own(s, cuts, OutputKind::KubernetesNodes, |b| kubernetes::read(b).map_err(|e| malformed(&e))),
             slurm: own(s, cuts, OutputKind::SlurmNodes, |b| Ok(slurm::read(b))),
         }
     }
+}
+
+fn malformed(e: &dyn std::fmt::Display) -> Why {
+    Why::Malformed(e.to_string().into())
 }
 
 /// A node's own entry of the last text of a kind: what was added later is newer.
@@ -31,7 +35,7 @@ fn own<T: Listed + Clone>(
     s: &Snapshot,
     cuts: &mut Vec<Cut>,
     kind: OutputKind,
-    read: impl Fn(&[u8]) -> Result<linerate_formats::bounds::Kept<T>, String>,
+    read: impl Fn(&[u8]) -> Result<linerate_formats::bounds::Kept<T>, Why>,
 ) -> Reading<T> {
     let mut out = Reading::Unreadable(Place::of(s.root()), Why::NotCollected);
     for o in s.outputs.iter().filter(|o| o.kind == kind) {
@@ -41,12 +45,12 @@ fn own<T: Listed + Clone>(
             continue;
         }
         out = match read(bytes) {
-            Err(why) => Reading::Unreadable(place, Why::Malformed(why.into())),
+            Err(why) => Reading::Unreadable(place, why),
             Ok(list) => {
                 cut::note(cuts, o.entry, &list.left_out);
                 match Register::new(list.items).own(s) {
                     Ok((node, _)) => Reading::Known(node.clone(), place.line(node.line())),
-                    Err(e) => Reading::Unreadable(place, Why::Malformed(e.to_string().into())),
+                    Err(e) => Reading::Unreadable(place, malformed(&e)),
                 }
             }
         };
