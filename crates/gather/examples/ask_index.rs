@@ -10,6 +10,10 @@ use linerate_gather::index::{Index, Question, When};
 use std::path::Path;
 use std::time::Instant;
 
+/// As the command has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [path, conditions @ ..] = args.as_slice() else { panic!("INDEX [CONDITION…]") };

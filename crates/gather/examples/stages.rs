@@ -10,6 +10,10 @@ use linerate_node::Node;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+/// As the command has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [times, path] = args.as_slice() else { panic!("TIMES SNAPSHOT") };

@@ -8,6 +8,10 @@ use linerate_gather::index::{Update, update};
 use std::path::Path;
 use std::time::Instant;
 
+/// As the command has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     let dir = std::env::args().nth(1).unwrap();
     let started = Instant::now();

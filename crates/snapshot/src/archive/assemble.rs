@@ -6,7 +6,7 @@ use super::own::{apply_manifest, sos_commands};
 use super::part;
 use super::prefix::{below, best_prefix, clean, find, useful};
 use super::{Limits, MANIFEST};
-use crate::redact::secrets;
+use crate::redact::secrets::{self, Cleaner};
 use crate::{Coverage, EntryId, EntryKind, Lookup, Snapshot, Why};
 use linerate_formats::bounds::KEPT_ENTRIES;
 
@@ -188,7 +188,7 @@ impl Assembly {
     }
 
     /// The snapshot; `label` names the source in the error.
-    pub(crate) fn finish(mut self, label: &str) -> Result<Snapshot, OpenError> {
+    pub(crate) fn finish(mut self, label: &str, cleaner: &mut Cleaner) -> Result<Snapshot, OpenError> {
         let mut s = self.snapshot;
         if self.odd > 0 {
             s.problems.push(format!("{} names are not UTF-8 and were left out", self.odd));
@@ -216,7 +216,7 @@ impl Assembly {
         if self.damaged {
             s.coverage = Coverage::Partial;
         }
-        secrets::snapshot(&mut s);
+        secrets::snapshot(&mut s, cleaner);
         Ok(s)
     }
 }

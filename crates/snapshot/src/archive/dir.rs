@@ -36,7 +36,7 @@ pub(crate) fn unpacked(options: &Options, progress: &dyn Fn(Progress<'_>)) -> Re
         }
         _ => {}
     }
-    crate::redact::secrets::snapshot(&mut s);
+    crate::redact::secrets::snapshot(&mut s, &mut Default::default());
     Ok(s)
 }
 

@@ -2,6 +2,7 @@
 
 use super::assemble::Assembly;
 use crate::Snapshot;
+use crate::redact::secrets::Cleaner;
 use std::path::PathBuf;
 
 /// Why something is no snapshot. What is merely damaged is read as far as it goes, and says so in [`Snapshot::problems`].
@@ -61,8 +62,8 @@ pub(super) enum Stop {
 }
 
 /// The snapshot, unless it shows more devices than a node has.
-pub(super) fn counted(assembly: Assembly, label: &str) -> Result<Snapshot, OpenError> {
-    let s = assembly.finish(label)?;
+pub(super) fn counted(assembly: Assembly, label: &str, cleaner: &mut Cleaner) -> Result<Snapshot, OpenError> {
+    let s = assembly.finish(label, cleaner)?;
     match crate::census::too_many(&s) {
         Some(why) => Err(OpenError::TooLarge { what: label.to_owned(), why }),
         None => Ok(s),
@@ -75,6 +76,7 @@ pub(super) fn conclude(
     at: u64,
     mut assembly: Assembly,
     label: &str,
+    cleaner: &mut Cleaner,
 ) -> Result<Snapshot, OpenError> {
     let seen = assembly.seen();
     match end {
@@ -89,5 +91,5 @@ pub(super) fn conclude(
             ));
         }
     }
-    counted(assembly, label)
+    counted(assembly, label, cleaner)
 }

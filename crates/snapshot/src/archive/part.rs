@@ -74,7 +74,7 @@ pub(crate) fn directory(root: &Path) -> Result<Snapshot, OpenError> {
         whole.iter().rev().take(2).filter_map(|n| n.to_str()).filter(|n| *n != "/").map(str::to_owned).collect();
     names.reverse();
     let end = walk(&mut a, root, &names.join("/"), 0);
-    conclude(end, 0, a, &root.display().to_string())
+    conclude(end, 0, a, &root.display().to_string(), &mut Default::default())
 }
 
 fn walk(a: &mut Assembly, dir: &Path, path: &str, depth: usize) -> Result<(), Stop> {

@@ -8,6 +8,7 @@ use super::stream::{Ended, Packing, Stream};
 use super::tar::{self, Bad, Kind, Pax};
 use crate::Budget;
 use crate::Snapshot;
+use crate::redact::secrets::Cleaner;
 use linerate_formats::bounds::{self, UNPACK_AT_ONCE};
 use std::fs::File;
 use std::io::Read;
@@ -26,6 +27,7 @@ pub struct Reader {
     names: Names,
     /// A snapshot that is no longer needed: its memory is used again.
     spare: Option<Snapshot>,
+    cleaner: Cleaner,
 }
 
 /// Buffers for the names of one entry.
@@ -110,7 +112,7 @@ impl Reader {
         if super::ttar::is(bytes) {
             let mut assembly = Assembly::new(self.blank(label), self.limits);
             let end = super::ttar::read(bytes, &mut assembly);
-            return conclude(end, bytes.len() as u64, assembly, label);
+            return conclude(end, bytes.len() as u64, assembly, label, &mut self.cleaner);
         }
         if packing == Packing::Plain {
             return self.read_stream(Stream::memory(bytes), label);
@@ -125,7 +127,7 @@ impl Reader {
             let entries = entries.min(bounds::KEPT_ENTRIES);
             if super::pack::read(&mut self.unpacked, &mut snapshot, Bounds { entries, file, kept }) {
                 let assembly = Assembly::packed(snapshot, self.limits);
-                return counted(assembly, label);
+                return counted(assembly, label, &mut self.cleaner);
             }
         }
         if first.is_some_and(|n| bytes.get(..n).is_some_and(|frame| self.unpack_at_once(frame))) {
@@ -170,7 +172,7 @@ impl Reader {
         assembly.expect(stream.in_memory());
         let end = self.entries(&mut stream, &mut assembly);
         let at = stream.position();
-        conclude(end, at, assembly, label)
+        conclude(end, at, assembly, label, &mut self.cleaner)
     }
 
     fn entries(&mut self, stream: &mut Stream<'_>, to: &mut Assembly) -> Result<(), Stop> {

@@ -5,6 +5,7 @@
 //! that, every text passes the net ([`net`]). Both are applied where a text enters a snapshot, and again to everything that is read from
 //! an archive or a directory: whatever made it, and whatever its manifest claims.
 
+mod cleaner;
 mod heads;
 mod lines;
 mod names;
@@ -14,6 +15,7 @@ mod token;
 mod words;
 
 use crate::{EntryKind, OutputKind, Snapshot};
+pub(crate) use cleaner::Cleaner;
 pub(crate) use net::remove;
 use std::borrow::Cow;
 
@@ -290,7 +292,7 @@ pub(crate) fn target(target: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Cleans everything of a snapshot that was read. Nothing that it says of itself is believed.
-pub(crate) fn snapshot(s: &mut Snapshot) {
+pub(crate) fn snapshot(s: &mut Snapshot, cleaner: &mut Cleaner) {
     let kinds: std::collections::HashMap<_, _> = s.outputs.iter().map(|o| (o.entry, o.kind)).collect();
     // Parents come before what is in them. Most files are below `sys`: of these the name decides, and no path is made.
     let mut below_sys: Vec<bool> = Vec::new();
@@ -324,11 +326,8 @@ pub(crate) fn snapshot(s: &mut Snapshot) {
         if kind == Kind::Binary {
             continue;
         }
-        data.clear();
-        data.extend_from_slice(content);
-        clean(kind, &mut data);
-        if data != s.data(id) {
-            s.replace(id, &data);
+        if let Some(clean) = cleaner.cleaned(kind, content, &mut data) {
+            s.replace(id, clean);
         }
     }
     let boot = boot_digest(&s.manifest.boot_id);
