@@ -1,12 +1,14 @@
 //! Where snapshots are unpacked and packed again: a few threads, however many hosts are asked. What takes megabytes is there a few times, and
 //! whoever brings more waits.
 
+use linerate_snapshot::Reader;
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Scope;
 
-type Job<'a> = Box<dyn FnOnce() + Send + 'a>;
+/// Each thread has one reader for all of its work: what many nodes say alike is looked at once.
+type Job<'a> = Box<dyn FnOnce(&mut Reader) + Send + 'a>;
 
 /// Most threads: half of the cores, up to so many. The connections need the others, and each of these takes memory.
 const MOST: usize = 4;
@@ -30,18 +32,19 @@ impl<'a> Desk<'a> {
     }
 
     /// Has it done there; `None`: there is nobody.
-    pub(super) fn ask<T: Send + 'a>(&self, work: impl FnOnce() -> T + Send + 'a) -> Option<T> {
+    pub(super) fn ask<T: Send + 'a>(&self, work: impl FnOnce(&mut Reader) -> T + Send + 'a) -> Option<T> {
         let (send, answer) = sync_channel(1);
-        self.0.send(Box::new(move || drop(send.send(work())))).ok()?;
+        self.0.send(Box::new(move |reader| drop(send.send(work(reader))))).ok()?;
         answer.recv().ok()
     }
 }
 
 fn sit(jobs: &Mutex<Receiver<Job<'_>>>) {
+    let mut reader = Reader::new();
     loop {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         match job {
-            Ok(job) => job(),
+            Ok(job) => job(&mut reader),
             Err(_) => return,
         }
     }

@@ -40,8 +40,10 @@ pub(super) fn write<'a>(
 ) -> Result<Outcome, Failed> {
     let (label, options) = (target.name.clone(), shared.options);
     let cancel = shared.cancel;
-    let packed =
-        shared.desk.ask(move || if cancel.is_cancelled() { Err(interrupted()) } else { pack(&label, sent, options) });
+    let packed = shared.desk.ask(move |reader| match cancel.is_cancelled() {
+        true => Err(interrupted()),
+        false => pack(reader, &label, sent, options),
+    });
     let mut packed = packed.unwrap_or_else(|| Err(interrupted()))?;
     notes.append(&mut packed.notes);
     let failed = |e: std::io::Error| Failed::new(Cause::NotWritten, e.to_string());
@@ -51,12 +53,18 @@ pub(super) fn write<'a>(
     Ok(Outcome::Collected { file: path, bytes: packed.bytes.len() as u64, by, root: packed.root })
 }
 
-/// It is read as whatever a stranger sends, and written anew: a file of the fleet has only what linerate wrote.
-fn pack(label: &str, sent: Sent, options: &Options) -> Result<Packed, Failed> {
+/// It is read as whatever a stranger sends, and written anew, unless it is to the byte what would be written: a file of the fleet has only
+/// what linerate writes.
+fn pack(reader: &mut Reader, label: &str, sent: Sent, options: &Options) -> Result<Packed, Failed> {
     let mut notes = Vec::new();
+    let mut came = None;
     let mut snapshot = match sent {
         Sent::Here(snapshot) => *snapshot,
-        Sent::Archive(bytes) => archive(label, &bytes, &options.version)?,
+        Sent::Archive(bytes) => {
+            let snapshot = archive(reader, label, &bytes, &options.version)?;
+            came = Some(bytes);
+            snapshot
+        }
         Sent::Printed(bytes, word) => {
             let found = posix::read(&bytes, &word, options.redact_there())
                 .map_err(|e| Failed::new(Cause::Garbage, e.to_string()))?;
@@ -74,15 +82,23 @@ fn pack(label: &str, sent: Sent, options: &Options) -> Result<Packed, Failed> {
         }
     }
     let root = snapshot.manifest.uid == Some(0);
-    let mut bytes = Vec::new();
-    let written = redacted(snapshot, options).and_then(|s| s.write_tar_zst_quickly(&mut bytes));
-    written.map_err(|e| Failed::new(Cause::NotWritten, e.to_string()))?;
+    let snapshot = redacted(snapshot, options).map_err(|e| Failed::new(Cause::NotWritten, e.to_string()))?;
+    let bytes = match came.filter(|bytes| reader.is_as_written(bytes, &snapshot)) {
+        Some(bytes) => bytes,
+        None => {
+            let mut bytes = Vec::new();
+            let written = snapshot.write_tar_zst_quickly(&mut bytes);
+            written.map_err(|e| Failed::new(Cause::NotWritten, e.to_string()))?;
+            bytes
+        }
+    };
+    reader.recycle(snapshot);
     Ok(Packed { bytes, root, notes })
 }
 
-fn archive(label: &str, bytes: &[u8], version: &str) -> Result<Snapshot, Failed> {
-    let budget = Budget::new(Some(FLEET_UNPACKED));
-    let snapshot = Reader::within(&budget)
+fn archive(reader: &mut Reader, label: &str, bytes: &[u8], version: &str) -> Result<Snapshot, Failed> {
+    reader.set_budget(&Budget::new(Some(FLEET_UNPACKED)));
+    let snapshot = reader
         .read_bytes(bytes, label)
         .map_err(|e| Failed::new(Cause::Garbage, linerate_snapshot::without_secrets(&e.to_string())))?;
     let made_by = &snapshot.manifest.linerate;

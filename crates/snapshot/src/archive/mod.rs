@@ -1,5 +1,6 @@
 //! Snapshots on disk: `tar.zst` written so that any tool opens it; archives of many makers read, all of them untrusted.
 
+mod again;
 mod assemble;
 mod dir;
 mod error;

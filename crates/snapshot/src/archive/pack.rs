@@ -40,6 +40,11 @@ pub(super) fn append(archive: &mut Vec<u8>, entries: &[Plain<'_>], level: i32) -
     Ok(())
 }
 
+/// Whether an unpacked body is that of these entries.
+pub(super) fn is_of(unpacked: &[u8], entries: &[Plain<'_>]) -> bool {
+    body(entries).is_some_and(|body| body == unpacked)
+}
+
 /// The columns. `None` where a number does not fit its column.
 fn body(entries: &[Plain<'_>]) -> Option<Vec<u8>> {
     let mut children = vec![Vec::new(); entries.len() + 1];

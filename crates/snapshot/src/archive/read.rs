@@ -59,6 +59,16 @@ impl Reader {
         Reader { limits, ..Self::default() }
     }
 
+    /// The budget for what is read from now on.
+    pub fn set_budget(&mut self, budget: &Budget) {
+        self.budget = budget.clone();
+    }
+
+    /// What was unpacked last.
+    pub(super) fn unpacked(&self) -> &[u8] {
+        &self.unpacked
+    }
+
     /// Takes a snapshot back that is no longer needed. The next one is built in its memory: over thousands of snapshots the
     /// kernel's page faults would otherwise cost as much as the parsing.
     pub fn recycle(&mut self, snapshot: Snapshot) {
@@ -143,7 +153,7 @@ impl Reader {
 
     /// One frame of known and moderate size: the way of our own archives. False where it is something else, or damaged: the
     /// slow way then finds out how far it can be read.
-    fn unpack_at_once(&mut self, bytes: &[u8]) -> bool {
+    pub(super) fn unpack_at_once(&mut self, bytes: &[u8]) -> bool {
         let Ok(Some(size)) = zstd::zstd_safe::get_frame_content_size(bytes) else { return false };
         if size > UNPACK_AT_ONCE.min(self.limits.unpacked)
             || zstd::zstd_safe::find_frame_compressed_size(bytes) != Ok(bytes.len())

@@ -43,16 +43,15 @@ impl Snapshot {
         self.write_at(QUICK, to)
     }
 
-    fn write_at(&self, (tar_level, pack_level): (i32, i32), mut to: impl Write) -> io::Result<()> {
+    /// What an archive of it holds, in its order, and the time that all entries bear.
+    pub(super) fn written<T>(&self, with: impl FnOnce(&[Plain<'_>], u64) -> io::Result<T>) -> io::Result<T> {
         let manifest = self.full_manifest();
         let json = serde_json::to_vec_pretty(&manifest)?;
-        let entries = self.entries(&json);
-        let tar = tar(&entries, manifest.time)?;
-        let mut c = zstd::bulk::Compressor::new(tar_level)?;
-        c.set_parameter(zstd::zstd_safe::CParameter::ChecksumFlag(true))?;
-        c.set_parameter(zstd::zstd_safe::CParameter::ContentSizeFlag(true))?;
-        let mut archive = c.compress(&tar)?;
-        super::pack::append(&mut archive, &entries, pack_level)?;
+        with(&self.entries(&json), manifest.time)
+    }
+
+    fn write_at(&self, levels: (i32, i32), mut to: impl Write) -> io::Result<()> {
+        let archive = self.written(|entries, time| archive(entries, time, levels))?;
         to.write_all(&archive)?;
         to.flush()
     }
@@ -150,8 +149,38 @@ impl Why {
     }
 }
 
-fn tar(entries: &[Plain<'_>], time: u64) -> io::Result<Vec<u8>> {
-    let mut out = Vec::with_capacity(entries.iter().map(|e| e.data.len() + 2 * BLOCK).sum());
+fn archive(entries: &[Plain<'_>], time: u64, (tar_level, pack_level): (i32, i32)) -> io::Result<Vec<u8>> {
+    let mut unpacked = Vec::with_capacity(entries.iter().map(|e| e.data.len() + 2 * BLOCK).sum());
+    tar(entries, time, &mut unpacked, &mut |_| Ok(()))?;
+    let mut c = zstd::bulk::Compressor::new(tar_level)?;
+    c.set_parameter(zstd::zstd_safe::CParameter::ChecksumFlag(true))?;
+    c.set_parameter(zstd::zstd_safe::CParameter::ContentSizeFlag(true))?;
+    let mut archive = c.compress(&unpacked)?;
+    super::pack::append(&mut archive, entries, pack_level)?;
+    Ok(archive)
+}
+
+/// Whether unpacked bytes are the tar of these entries. It is compared entry by entry and never made as a whole.
+pub(super) fn is_tar_of(unpacked: &[u8], entries: &[Plain<'_>], time: u64) -> bool {
+    let mut rest = unpacked;
+    let compared = tar(entries, time, &mut Vec::new(), &mut |next| match rest.strip_prefix(next.as_slice()) {
+        Some(behind) => {
+            rest = behind;
+            next.clear();
+            Ok(())
+        }
+        None => Err(io::ErrorKind::InvalidData.into()),
+    });
+    compared.is_ok() && rest.is_empty()
+}
+
+/// The tar of the entries; `each` may take what is there behind each of them.
+fn tar(
+    entries: &[Plain<'_>],
+    time: u64,
+    out: &mut Vec<u8>,
+    each: &mut dyn FnMut(&mut Vec<u8>) -> io::Result<()>,
+) -> io::Result<()> {
     let mut parents = vec![false; entries.len() + 1];
     for e in entries {
         if let Some(p) = parents.get_mut(e.parent as usize) {
@@ -166,19 +195,21 @@ fn tar(entries: &[Plain<'_>], time: u64) -> io::Result<Vec<u8>> {
         path.push_str(paths.get(e.parent as usize).map(String::as_str).unwrap_or_default());
         path.push_str(e.name);
         if e.kind != b'5' {
-            entry(&mut out, &path, e.kind, e.data, time)?;
+            entry(out, &path, e.kind, e.data, time)?;
+            each(out)?;
             paths.push(String::new());
             continue;
         }
         path.push('/');
         // Directories with something in them come into being by themselves.
         if !is_parent {
-            entry(&mut out, &path, b'5', &[], time)?;
+            entry(out, &path, b'5', &[], time)?;
+            each(out)?;
         }
         paths.push(path.clone());
     }
     out.resize(out.len() + 2 * BLOCK, 0);
-    Ok(out)
+    each(out)
 }
 
 /// Appends one entry. Names that do not fit a header come before it, the way GNU tar does it.
