@@ -23,6 +23,7 @@ const PATHS: &[&str] = &[
     "proc/modules",
     "proc/mounts",
     "proc/self/limits",
+    "proc/sys/kernel/hostname",
     "proc/sys/kernel/numa_balancing",
     "proc/sys/kernel/osrelease",
     "proc/version",
