@@ -2,8 +2,8 @@
 //! needed nothing removed is known again.
 
 use super::{Kind, clean};
+use hashbrown::HashSet;
 use siphasher::sip128::{Hasher128, SipHasher13};
-use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
 /// Texts that are remembered (16 bytes each); then it begins anew.
