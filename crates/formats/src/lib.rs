@@ -49,6 +49,7 @@ pub mod perftest;
 pub mod ping;
 pub mod plain;
 pub mod printed;
+pub mod ranges;
 pub mod rdma_json;
 pub mod rdma_topo_dump;
 mod record;
