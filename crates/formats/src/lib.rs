@@ -55,6 +55,7 @@ pub mod rdma_topo_dump;
 mod record;
 pub mod refusal;
 pub mod series;
+pub mod size;
 pub mod slurm;
 pub mod sniff;
 pub mod sockperf;
