@@ -6,6 +6,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 pub mod bounds;
+pub mod clip;
 pub mod clock;
 pub mod cmdline;
 pub mod cpuinfo;

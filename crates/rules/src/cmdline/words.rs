@@ -3,7 +3,7 @@
 use crate::sources::linux;
 use crate::{Action, Cx, Finding, Findings, Remedy, Source, Subject};
 use linerate_formats::cmdline::{Cmdline, Param, kernel_bool, same_name};
-use linerate_formats::near;
+use linerate_formats::{clip, near};
 use linerate_node::Node;
 use linerate_node::context::Role;
 use linerate_snapshot::{Place, Reading};
@@ -53,12 +53,7 @@ pub(crate) fn none_of<'o>(out: &'o mut Findings, what: &str, cmdline: (&Cmdline,
 
 /// A word for messages and subjects: clipped, one line, nothing that a terminal would obey.
 pub(crate) fn short(word: &str) -> String {
-    const MAX: usize = 80;
-    let mut out: String = word.chars().take(MAX).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-    if word.chars().nth(MAX).is_some() {
-        out.push('…');
-    }
-    out
+    clip::word(word, 80)
 }
 
 /// `name=option`, as a subject.
