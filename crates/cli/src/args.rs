@@ -19,7 +19,7 @@ Exit codes:
 #[derive(Debug, Parser)]
 #[command(name = "linerate", version, about, max_term_width = 100, after_help = EXIT_CODES)]
 pub(crate) struct Cli {
-    /// What packed input (.gz, .zst, .xz, .bz2, archives) may unpack to, in all: 500M, 20G. Without it, 64 MiB and 200 times
+    /// What packed input (.gz, .zst, .xz, .bz2, archives) may unpack to, in all: 500M, 20G (powers of 1024), 20GB (10^9). Without it, 64 MiB and 200 times
     /// its bytes.
     #[arg(long, global = true, value_name = "SIZE", value_parser = crate::budget::size)]
     pub(crate) max_input: Option<u64>,

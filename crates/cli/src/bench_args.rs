@@ -461,25 +461,12 @@ pub(crate) fn seconds(text: &str) -> Result<u64, NotAValue> {
     value.ok_or(NotAValue::Time)
 }
 
-/// `8388608`, `8M`, `8MiB` (2²⁰), `8MB` (10⁶).
+/// A size as `linerate_formats::size` reads it, of what a benchmark may move.
 fn bytes(text: &str) -> Result<u64, NotAValue> {
-    let text = text.trim();
-    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let factor = match unit.trim() {
-        "" | "B" => 1.0,
-        "K" | "k" | "KiB" => 1024.0,
-        "M" | "m" | "MiB" => 1024.0 * 1024.0,
-        "G" | "g" | "GiB" => 1024.0 * 1024.0 * 1024.0,
-        "T" | "TiB" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
-        "KB" | "kB" => 1e3,
-        "MB" => 1e6,
-        "GB" => 1e9,
-        "TB" => 1e12,
-        _ => return Err(NotAValue::ByteUnit),
-    };
-    let value = number.parse::<f64>().map(|v| v * factor).ok().filter(|v| (0.0..1e18).contains(v));
-    value.map(|v| v as u64).ok_or(NotAValue::Bytes)
+    /// What is beyond is a slip of the keyboard, and no number of the history's.
+    const MOST: u64 = 1_000_000_000_000_000_000;
+    let bytes = linerate_formats::size::parse(text).filter(|n| *n < MOST);
+    bytes.ok_or(NotAValue::Bytes)
 }
 
 #[cfg(test)]

@@ -17,11 +17,8 @@ pub(crate) enum NotAValue {
     /// A moment.
     #[error("a moment such as 2026-11-01, 2026-11-01T12:30:00Z (UTC), or seconds since 1970")]
     Moment,
-    /// The unit of a number of bytes.
-    #[error("bytes such as 8388608, 8M or 8MiB (powers of 1024), 8MB (10^6)")]
-    ByteUnit,
     /// A number of bytes.
-    #[error("a number of bytes")]
+    #[error("bytes such as 8388608, 8M or 8MiB (powers of 1024), 8MB (10^6)")]
     Bytes,
     /// No release's form.
     #[error(transparent)]

@@ -2,25 +2,7 @@
 
 /// `0-7,12,16-23`.
 pub(crate) fn ranges(numbers: impl IntoIterator<Item = u32>) -> String {
-    let mut sorted: Vec<u32> = numbers.into_iter().collect();
-    sorted.sort_unstable();
-    sorted.dedup();
-    let mut out = String::new();
-    let mut rest = sorted.as_slice();
-    while let [first, ..] = rest {
-        let run = rest.iter().enumerate().take_while(|(i, n)| **n as usize == *first as usize + i).count();
-        let last = rest.get(run.saturating_sub(1)).copied().unwrap_or(*first);
-        if !out.is_empty() {
-            out.push(',');
-        }
-        match run {
-            1 => out.push_str(&first.to_string()),
-            2 => out.push_str(&format!("{first},{last}")),
-            _ => out.push_str(&format!("{first}-{last}")),
-        }
-        rest = rest.get(run..).unwrap_or_default();
-    }
-    out
+    linerate_formats::ranges::from(3, numbers)
 }
 
 /// The bits of a mask.

@@ -1,17 +1,7 @@
 //! Names that are nearly others.
 
 use crate::registry::{Owner, lookup, variables};
-
-/// Bytes: no name of a variable is longer.
-const LONGEST: usize = 200;
-
-/// Insertions, deletions, exchanges and swaps of neighbours from one to the other. `None` above `max`.
-pub(crate) fn distance(a: &str, b: &str, max: usize) -> Option<usize> {
-    if a.len().abs_diff(b.len()) > max || a.len() > LONGEST || b.len() > LONGEST {
-        return None;
-    }
-    Some(strsim::osa_distance(a, b)).filter(|d| *d <= max)
-}
+use linerate_formats::near::distance;
 
 /// Names that people write, and what they mean.
 const SLIPS: &[(&str, &str)] = &[
@@ -84,19 +74,6 @@ pub fn near(name: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn distances() {
-        for (a, b, want) in [
-            ("abc", "abc", Some(0)),
-            ("abc", "acb", Some(1)),
-            ("abc", "ab", Some(1)),
-            ("abc", "xyz", None),
-            ("", "ab", Some(2)),
-        ] {
-            assert_eq!(distance(a, b, 2), want, "{a} {b}");
-        }
-    }
 
     #[test]
     fn slips_are_understood() {

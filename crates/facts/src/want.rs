@@ -3,6 +3,7 @@
 use crate::{Def, Form, Unit};
 use linerate_formats::mlxconfig;
 use linerate_formats::pci::LinkSpeed;
+use linerate_formats::size;
 use linerate_formats::wildcard;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -184,15 +185,8 @@ pub fn number(def: &Def, text: &str) -> Option<f64> {
         Unit::Mib => 1024.0 * 1024.0,
         other => return (unit == other.symbol() && !unit.is_empty()).then_some(value),
     };
-    let scale = match unit {
-        "bytes" | "B" => 1.0,
-        "KiB" => 1024.0,
-        "MiB" => 1024.0 * 1024.0,
-        "GiB" => 1024.0 * 1024.0 * 1024.0,
-        "TiB" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
-        _ => return None,
-    };
-    Some(value * scale / own)
+    let scale = if unit == "bytes" { 1 } else { size::unit(unit)? };
+    Some(value * scale as f64 / own)
 }
 
 /// The numbers of a version, one after the other.
@@ -223,6 +217,8 @@ mod tests {
             ("net.mtu", Want::AtMost("4200".into()), Some("9000"), false),
             ("memory.total_kib", Want::AtLeast("2 TiB".into()), Some("2147483648"), true),
             ("memory.total_kib", Want::AtLeast("2 TiB".into()), Some("2147483647"), false),
+            ("memory.total_kib", Want::AtLeast("2 TB".into()), Some("1953125000"), true),
+            ("memory.total_kib", Want::AtLeast("2 TB".into()), Some("1953124999"), false),
             ("memory.total_kib", Want::Near("1000".into(), 10_000), Some("1009"), true),
             ("memory.total_kib", Want::Near("1000".into(), 10_000), Some("1020"), false),
             ("pci.link.max_speed", Want::AtLeast("16 GT/s".into()), Some("32 GT/s"), true),

@@ -149,10 +149,7 @@ impl Condition {
         let Some(id) = id(name) else {
             let facts = defs().map(|d| d.id);
             let rules = linerate_rules::rules().iter().map(|r| r.id);
-            return Err(NotACondition::Unknown {
-                name: name.to_owned(),
-                near: near::nearest(name, facts.chain(rules)),
-            });
+            return Err(NotACondition::Unknown { name: name.to_owned(), near: near::alike(name, facts.chain(rules)) });
         };
         let wanted = if id.contains('/') { answer(id, operator)? } else { value(id, operator)? };
         Ok(Condition { id, part, wanted })

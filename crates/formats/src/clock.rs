@@ -1,5 +1,6 @@
 //! Times of day as logs and tables write them.
 
+use jiff::Timestamp;
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 
@@ -65,9 +66,48 @@ pub fn moment(text: &str) -> Option<u64> {
     u64::try_from(days * SECONDS_OF_A_DAY + hour * 3600 + minute * 60 + second).ok()
 }
 
+/// A moment, as Unix time in seconds, in few characters: `20261101T123000Z`. What is after the year 9999 is its last moment.
+#[must_use]
+pub fn compact(seconds: u64) -> String {
+    let moment = i64::try_from(seconds).ok().and_then(|s| Timestamp::from_second(s).ok());
+    moment.unwrap_or(Timestamp::MAX).strftime("%Y%m%dT%H%M%SZ").to_string()
+}
+
+/// What [`compact`] writes, as Unix time in seconds; `None` for any other form and for a moment that does not exist.
+#[must_use]
+pub fn from_compact(text: &str) -> Option<u64> {
+    let bytes = text.as_bytes();
+    let whole = bytes.len() == 16 && bytes.get(8) == Some(&b'T') && bytes.ends_with(b"Z");
+    whole.then(|| moment(text)).flatten()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{milliseconds, moment};
+    use super::{compact, from_compact, milliseconds, moment};
+
+    #[test]
+    fn compact_moments() {
+        for (seconds, text) in [(0, "19700101T000000Z"), (1_793_536_200, "20261101T123000Z")] {
+            assert_eq!(compact(seconds), text);
+            assert_eq!(from_compact(text), Some(seconds), "{text}");
+        }
+        assert!(compact(u64::MAX).starts_with("9999123"), "{}", compact(u64::MAX));
+        for bad in [
+            "",
+            "20261101",
+            "20261101T123000",
+            " 0261101T123000Z",
+            "2026-11-01ZZZZZZ",
+            "2026112xT203906Z",
+            "19691231T235959Z",
+            "20260231T000000Z",
+            "20261101T990000Z",
+            "20261101T126000Z",
+            "99999999T999999Z",
+        ] {
+            assert_eq!(from_compact(bad), None, "{bad}");
+        }
+    }
 
     #[test]
     fn moments() {

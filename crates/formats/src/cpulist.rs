@@ -28,15 +28,7 @@ impl CpuList {
 
 impl std::fmt::Display for CpuList {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for (i, r) in self.ranges.iter().enumerate() {
-            let comma = if i == 0 { "" } else { "," };
-            if r.start() == r.end() {
-                write!(f, "{comma}{}", r.start())?
-            } else {
-                write!(f, "{comma}{}-{}", r.start(), r.end())?
-            }
-        }
-        Ok(())
+        crate::ranges::write(f, self.ranges.iter().map(|r| (*r.start(), *r.end())))
     }
 }
 

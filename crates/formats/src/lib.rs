@@ -6,6 +6,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 pub mod bounds;
+pub mod clip;
 pub mod clock;
 pub mod cmdline;
 pub mod cpuinfo;
@@ -49,11 +50,13 @@ pub mod perftest;
 pub mod ping;
 pub mod plain;
 pub mod printed;
+pub mod ranges;
 pub mod rdma_json;
 pub mod rdma_topo_dump;
 mod record;
 pub mod refusal;
 pub mod series;
+pub mod size;
 pub mod slurm;
 pub mod sniff;
 pub mod sockperf;

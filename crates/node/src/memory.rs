@@ -1,5 +1,6 @@
 //! Limits and settings of memory that RDMA registration and jobs meet.
 
+use linerate_formats::size;
 use linerate_snapshot::{Reading, Snapshot};
 
 /// A limit of a process.
@@ -73,7 +74,7 @@ fn shm(s: &Snapshot, total_kib: &Reading<u64>) -> Reading<u64> {
         })?;
         match options.split(',').find_map(|o| o.strip_prefix("size=")) {
             // A percentage is resolved by the kernel before it prints.
-            Some(text) => size(text),
+            Some(text) => size::parse(text),
             None => total_kib.known().and_then(|k| k.checked_mul(1024 / 2)),
         }
     })
@@ -81,17 +82,4 @@ fn shm(s: &Snapshot, total_kib: &Reading<u64>) -> Reading<u64> {
 
 fn limit(word: &str) -> Option<Limit> {
     if word == "unlimited" { Some(Limit::Unlimited) } else { word.parse().ok().map(Limit::Bytes) }
-}
-
-/// `65536k`, `64m`, `1g`, or bytes.
-fn size(t: &str) -> Option<u64> {
-    let digits = t.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let factor: u64 = match &t[digits.len()..] {
-        "" => 1,
-        "k" | "K" => 1 << 10,
-        "m" | "M" => 1 << 20,
-        "g" | "G" => 1 << 30,
-        _ => return None,
-    };
-    digits.parse::<u64>().ok()?.checked_mul(factor)
 }

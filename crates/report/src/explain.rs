@@ -201,8 +201,6 @@ fn write_table(areas: &[Area<'_>], page: &mut Page<'_>) -> io::Result<()> {
 
 #[derive(Serialize)]
 struct Catalogue<'a> {
-    schema: &'static str,
-    linerate: &'static str,
     rules: Vec<RuleOut<'a>>,
 }
 
@@ -242,8 +240,8 @@ pub fn rules_json(areas: &[Area<'_>], out: &mut dyn Write) -> io::Result<()> {
             docs: r.docs,
         })
     });
-    let all = Catalogue { schema: "linerate.rules/1", linerate: crate::VERSION, rules: rules.collect() };
-    json::write_pretty(&all, out)
+    let all = Catalogue { rules: rules.collect() };
+    json::write_document("linerate.rules/1", &all, out)
 }
 
 /// First line of every generated page.

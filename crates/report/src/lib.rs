@@ -26,6 +26,7 @@ pub mod policy;
 pub mod sarif;
 pub mod since;
 pub mod style;
+mod table;
 pub mod terminal;
 pub mod topo;
 mod unread;

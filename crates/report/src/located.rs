@@ -1,6 +1,5 @@
 //! Which nodes fulfil a condition: a set to paste, lines, JSON, or a table of why.
 
-use crate::VERSION;
 use crate::doctor::words::counted;
 use crate::style::{Page, Style, Tone};
 use linerate_fleet::names;
@@ -79,14 +78,6 @@ pub enum Format {
 /// Values that are listed where not all are wanted.
 const VALUES: usize = 20;
 
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    linerate: &'static str,
-    #[serde(flatten)]
-    report: &'a Located,
-}
-
 impl Located {
     /// Of what fulfils the conditions, could not tell, and does not.
     #[must_use]
@@ -129,9 +120,7 @@ impl Located {
                 let labels: std::collections::BTreeSet<&str> = self.nodes.iter().map(|n| n.label.as_str()).collect();
                 labels.into_iter().try_for_each(|l| writeln!(out, "{}", linerate_out::terminal(l)))
             }
-            Format::Json => {
-                crate::json::write_pretty(&Document { schema: SCHEMA, linerate: VERSION, report: self }, out)
-            }
+            Format::Json => crate::json::write_document(SCHEMA, self, out),
             Format::Text(style) => self.text(style, out),
         }
     }

@@ -18,8 +18,6 @@ pub const SCHEMA: &str = "linerate.drift-since/1";
 /// What changed on many nodes, for a reader.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    schema: &'static str,
-    linerate: &'static str,
     /// Nodes of which two times were compared.
     pub count: usize,
     /// Nodes on which nothing changed.
@@ -70,8 +68,6 @@ impl Report {
         let rows: Vec<Row> = changes.sorted().into_iter().map(row).collect();
         let doubt = changes.nodes == 0 || !changes.blind.is_empty() || !unreadable.is_empty();
         Report {
-            schema: SCHEMA,
-            linerate: VERSION,
             count: changes.nodes,
             same: changes.same,
             blind: names::folded(changes.blind.iter().map(String::as_str)),
@@ -89,7 +85,7 @@ impl Report {
     pub fn write(&self, format: drift::Format, out: &mut dyn Write) -> io::Result<()> {
         match format {
             drift::Format::Text(style) => self.text(style, out),
-            drift::Format::Json => crate::json::write_pretty(self, out),
+            drift::Format::Json => crate::json::write_document(SCHEMA, self, out),
             drift::Format::Markdown => self.markdown(out),
         }
     }

@@ -1,5 +1,6 @@
 //! Places as words and bytes. Keeps an index of the lines of each text, so that evidence deep in a large dump costs no scan.
 
+use linerate_formats::clip;
 use linerate_formats::pci::Bdf;
 use linerate_snapshot::{EntryId, EntryKind, Place, Pos, Snapshot};
 use std::cell::RefCell;
@@ -48,7 +49,7 @@ impl<'a> Words<'a> {
         let text =
             place.leaf.is_empty() && matches!(self.snapshot.kind(place.base), EntryKind::File | EntryKind::CutFile);
         match place.pos {
-            Pos::Line(n) if text => clip(self.line(place.base, n)),
+            Pos::Line(n) if text => clip::bytes(self.line(place.base, n), MAX),
             _ => self.snapshot.excerpt(place),
         }
     }
@@ -71,18 +72,6 @@ impl<'a> Words<'a> {
         let end = starts.get((n as usize).max(1)).map_or(data.len(), |next| next - 1);
         data.get(*at..end).unwrap_or_default()
     }
-}
-
-/// The same rule as the snapshot's: trimmed, at most [`MAX`] characters, no control characters.
-fn clip(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes.get(..MAX * 4).unwrap_or(bytes));
-    let text = text.trim();
-    let mut out: String =
-        text.chars().take(MAX).map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect();
-    if text.chars().nth(MAX).is_some() {
-        out.push('…');
-    }
-    out
 }
 
 #[cfg(test)]

@@ -325,10 +325,7 @@ fn expand(pattern: &'static str, out: &mut Vec<Vec<&'static str>>) -> Option<()>
 }
 
 fn size(v: &str) -> Option<u32> {
-    match v.strip_suffix('K') {
-        Some(k) => k.parse::<u32>().ok()?.checked_mul(1 << 10),
-        None => v.strip_suffix('M')?.parse::<u32>().ok()?.checked_mul(1 << 20),
-    }
+    linerate_formats::size::parse(v)?.try_into().ok()
 }
 
 fn hide(v: &str) -> Option<Hide> {

@@ -128,14 +128,16 @@ pub fn quantile(x: &[f64], p: f64) -> Option<f64> {
 }
 
 /// As [`quantile`], of a sorted sample that is not empty (`NaN` if it is).
-pub(crate) fn quantile_sorted(sorted: &[f64], p: f64) -> f64 {
+#[must_use]
+pub fn quantile_sorted(sorted: &[f64], p: f64) -> f64 {
     let at = (sorted.len().saturating_sub(1)) as f64 * p;
     let below = at.floor();
     let low = sorted.get(below as usize).copied().unwrap_or(f64::NAN);
     let high = sorted.get(at.ceil() as usize).copied().unwrap_or(low);
-    // Weighted sum, not low + w·(high − low): the difference of two huge values may overflow.
+    // Weighted sum, not low + w·(high − low): the difference of two huge values may overflow. Between equal values it is that value,
+    // not a rounded sum.
     let w = at - below;
-    if w > 0.0 { low * (1.0 - w) + high * w } else { low }
+    if w > 0.0 && low != high { low * (1.0 - w) + high * w } else { low }
 }
 
 /// Median of values in any order; `NaN` for none.

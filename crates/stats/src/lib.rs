@@ -41,7 +41,7 @@ pub mod series;
 
 pub use bootstrap::{BootstrapRatio, bootstrap_ratio, hierarchical_bootstrap};
 pub use checks::{Check, check_replicates, shapiro_wilk};
-pub use describe::{MAD_TO_SD, Summary, describe, quantile};
+pub use describe::{MAD_TO_SD, Summary, describe, quantile, quantile_sorted};
 pub use equivalence::{Tost, equivalent};
 pub use fit::{Fit, Segment, alpha_beta};
 pub use interval::Interval;

@@ -52,10 +52,7 @@ impl Band {
     /// A quantile, q in 0..=1, linear between neighbours (type 7 of Hyndman and Fan, 1996: R's and NumPy's default).
     #[must_use]
     pub fn quantile(&self, q: f64) -> f64 {
-        let h = q.clamp(0.0, 1.0) * self.values.len().saturating_sub(1) as f64;
-        let at = |i: f64| self.values.get(i as usize).copied().unwrap_or(f64::NAN);
-        let (low, high) = (at(h.floor()), at(h.ceil()));
-        if low == high { low } else { low + (high - low) * h.fract() }
+        linerate_stats::quantile_sorted(&self.values, q.clamp(0.0, 1.0))
     }
 
     /// The typical value.

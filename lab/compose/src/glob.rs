@@ -1,5 +1,7 @@
 //! Patterns of `remove`, `denied` and of patch names: `*` within one name, `**` for any number of names.
 
+use linerate_formats::wildcard::star;
+
 /// Whether `pattern` matches the whole of `path`.
 pub(crate) fn matches(pattern: &str, path: &str) -> bool {
     let pattern: Vec<&str> = pattern.trim_start_matches('/').split('/').collect();
@@ -18,18 +20,7 @@ fn names(pattern: &[&str], path: &[&str]) -> bool {
 
 /// `*` matches any run of characters.
 pub(crate) fn name(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = text.strip_prefix(first) else { return false };
-    let mut parts: Vec<&str> = parts.collect();
-    let Some(last) = parts.pop() else { return rest.is_empty() };
-    for part in parts {
-        match rest.find(part) {
-            Some(at) => rest = rest.get(at + part.len()..).unwrap_or_default(),
-            None => return false,
-        }
-    }
-    rest.len() >= last.len() && rest.ends_with(last)
+    star(pattern.as_bytes(), text.as_bytes())
 }
 
 #[cfg(test)]

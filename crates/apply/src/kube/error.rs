@@ -186,5 +186,5 @@ impl Error {
 
 /// The last line, shortened, without what drives a terminal.
 pub(super) fn said(ran: &Ran) -> String {
-    ran.last_words().chars().filter(|c| !c.is_control()).take(SAID).collect()
+    linerate_formats::clip::clip(&ran.last_words(), SAID)
 }

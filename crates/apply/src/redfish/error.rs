@@ -99,13 +99,7 @@ pub enum Error {
 /// Foreign words for an error: one line of printable characters without secrets, at most 300.
 pub(super) fn short(text: &str) -> String {
     let text = linerate_snapshot::without_secrets(text);
-    let clean = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    let mut out: String = clean.take(301).collect();
-    if out.chars().count() > 300 {
-        out.pop();
-        out.push('…');
-    }
-    out.trim().to_owned()
+    linerate_formats::clip::clip(text.trim(), 300).replace('\t', " ")
 }
 
 impl Error {

@@ -49,7 +49,7 @@ fn xid_number(id: &str) -> Option<u32> {
 fn nearest(asked: &str) -> Option<&'static str> {
     let rules = linerate_rules::rules().iter().map(|r| r.id);
     let all = rules.chain(symptoms().iter().map(|s| s.id)).chain(causes().map(|c| c.id));
-    linerate_formats::near::nearest(asked, all)
+    linerate_formats::near::alike(asked, all)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Which variables may be kept.
 
-use crate::near::{distance, near};
+use crate::near::near;
 use crate::registry::lookup;
+use linerate_formats::near::distance;
 
 const PREFIXES: &[&str] = &["NCCL_", "UCX_", "FI_", "OFI_", "TORCH_NCCL_", "CUDA_"];
 /// Words that are in no name that linerate reads, but for those that are known.

@@ -1,5 +1,6 @@
 //! What a device of a machine is for, in people's words.
 
+use linerate_formats::ranges::ranges;
 use linerate_node::Node;
 use linerate_node::pci::{FnId, Kind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -252,22 +253,10 @@ pub fn folded(roles: &[&Role]) -> String {
         let head = ["", "functions of ", "virtual functions of ", "bridges above ", "bridges without devices "];
         let head = head.get(usize::from(*class)).copied().unwrap_or_default();
         let (word, tail) = device.map_or(("", ""), Device::words);
-        format!("{head}{word}{}{tail}", ranges(numbers))
+        format!("{head}{word}{}{tail}", ranges(numbers.iter().copied()))
     };
     match roles {
         [role] => role.to_string(),
         _ => by.iter().map(one).collect::<Vec<_>>().join(", "),
     }
-}
-
-/// `0-3,5`.
-fn ranges(numbers: &BTreeSet<u16>) -> String {
-    let all: Vec<u16> = numbers.iter().copied().collect();
-    let runs = all.chunk_by(|a, b| a.checked_add(1) == Some(*b));
-    let texts = runs.map(|run| match run {
-        [one] => one.to_string(),
-        [first, .., last] => format!("{first}-{last}"),
-        [] => String::new(),
-    });
-    texts.collect::<Vec<_>>().join(",")
 }

@@ -12,7 +12,6 @@ mod learn;
 mod read;
 mod roles;
 mod said;
-mod suggest;
 mod wish;
 mod write;
 

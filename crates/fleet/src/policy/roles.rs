@@ -1,6 +1,6 @@
 //! Which devices of a node an expectation is about.
 
-use super::suggest;
+use linerate_formats::near;
 use std::fmt;
 
 /// A pattern of roles: `node`, `GPU *`, `rail 0-3,5 NIC`, `NUMA node *`. `*` is a number or a name; sets of numbers are written `0-3,5`.
@@ -87,7 +87,7 @@ impl Roles {
             || ["idle state ", "interface "].iter().any(|p| text.strip_prefix(p).is_some_and(|name| !name.is_empty()));
         match known {
             true => Ok(Roles { text: text.to_owned(), pieces }),
-            false => Err(suggest::nearest(&form, FORMS.iter().map(|(f, _)| *f)).map(str::to_owned)),
+            false => Err(near::nearest(&form, FORMS.iter().map(|(f, _)| *f)).map(str::to_owned)),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The fleet's directory: `NODE/TIME.tar.zst`, a directory for each node and a file for each time.
 
+use linerate_formats::clock;
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::io;
@@ -38,45 +39,14 @@ pub fn directory_name(node: &str) -> String {
 #[must_use]
 pub fn file_name(time: SystemTime) -> String {
     let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
-    let (days, of_day) = (seconds / 86_400, seconds % 86_400);
-    let (year, month, day) = date(days);
-    format!("{year:04}{month:02}{day:02}T{:02}{:02}{:02}Z{END}", of_day / 3600, of_day / 60 % 60, of_day % 60)
+    format!("{}{END}", clock::compact(seconds))
 }
 
 /// The time that a snapshot's name says.
 #[must_use]
 pub fn time_of(name: &str) -> Option<SystemTime> {
-    let stem = name.strip_suffix(END)?.strip_suffix('Z')?;
-    let (date, time) = stem.split_once('T')?;
-    let digits = |t: &str, n: usize| t.len() == n && t.bytes().all(|b| b.is_ascii_digit());
-    if !digits(date, 8) || !digits(time, 6) {
-        return None;
-    }
-    let n = |t: &str, from: usize, to: usize| t.get(from..to)?.parse::<u64>().ok();
-    let (year, month, day) = (n(date, 0, 4)?, n(date, 4, 6)?, n(date, 6, 8)?);
-    let seconds = n(time, 0, 2)? * 3600 + n(time, 2, 4)? * 60 + n(time, 4, 6)?;
-    Some(UNIX_EPOCH + Duration::from_secs(days(year, month, day)? * 86_400 + seconds))
-}
-
-/// Year, month and day of a day since 1970 (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days).
-fn date(days: u64) -> (u64, u64, u64) {
-    let z = days + 719_468;
-    let (era, of_era) = (z / 146_097, z % 146_097);
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let m = (5 * of_year + 2) / 153;
-    let month = if m < 10 { m + 3 } else { m - 9 };
-    (year + era * 400 + u64::from(month <= 2), month, of_year - (153 * m + 2) / 5 + 1)
-}
-
-fn days(year: u64, month: u64, day: u64) -> Option<u64> {
-    if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    let y = if month <= 2 { year - 1 } else { year };
-    let (era, of_era) = (y / 400, y % 400);
-    let of_year = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5 + day - 1;
-    (era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year).checked_sub(719_468)
+    let seconds = clock::from_compact(name.strip_suffix(END)?)?;
+    Some(UNIX_EPOCH + Duration::from_secs(seconds))
 }
 
 /// The newest snapshot of a node, and its time.
@@ -130,6 +100,8 @@ mod tests {
             "20261322T203906Z.tar.zst",
             ".20261122T203906Z.tar.zst",
             "2026112xT203906Z.tar.zst",
+            "20260231T203906Z.tar.zst",
+            "20261122T993906Z.tar.zst",
         ] {
             assert_eq!(time_of(bad), None, "{bad}");
         }

@@ -2,6 +2,7 @@
 
 use super::{Change, SHOWN, What};
 use linerate_formats::bounds::{DIFF_PARTS, DIFF_PIECES};
+use linerate_formats::clip;
 use std::collections::HashMap;
 
 /// Texts whose words are compared, not their lines.
@@ -93,14 +94,7 @@ fn key(line: &str) -> &str {
 
 /// Text of bytes, in one line and not too long.
 pub(super) fn clip(bytes: &[u8]) -> String {
-    let head = bytes.get(..SHOWN * 4).unwrap_or(bytes);
-    let text = String::from_utf8_lossy(head);
-    let text = text.trim();
-    let mut out: String = text.chars().take(SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if text.chars().nth(SHOWN).is_some() || head.len() < bytes.len() {
-        out.push('…');
-    }
-    out
+    clip::bytes(bytes, SHOWN).replace('\t', " ")
 }
 
 #[cfg(test)]

@@ -240,10 +240,5 @@ fn by_bios(cx: &Cx<'_>, attribute: &str, wanted: &Value) -> Answer {
 
 /// As much of a text as goes into a line.
 pub(super) fn clip(text: &str) -> String {
-    const MAX: usize = 300;
-    let mut out: String = text.chars().take(MAX).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if text.chars().nth(MAX).is_some() {
-        out.push('…');
-    }
-    out
+    linerate_formats::clip::clip(text, 300).replace('\t', " ")
 }

@@ -1,8 +1,8 @@
 //! What was measured before: a list of runs, and bands of what is usual.
 
-use super::table::{Cell, Table, left};
 use super::words::{self, counted, number, quantity};
 use crate::style::{Page, Style, Tone};
+use crate::table::{Cell, Table, left};
 use linerate_bench::{Better, Unit};
 use std::io::{self, Write};
 

@@ -9,7 +9,6 @@ pub mod page;
 pub mod plot;
 mod runs;
 mod summary;
-mod table;
 mod words;
 
 pub use compare::{COMPARISON_SCHEMA, comparison_json, comparison_markdown, comparison_text};

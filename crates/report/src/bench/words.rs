@@ -191,13 +191,7 @@ pub(super) fn sparkline(values: &[f64], width: usize) -> String {
 
 /// The middle of sorted values.
 pub(super) fn median(sorted: &[f64]) -> Option<f64> {
-    let n = sorted.len();
-    let high = *sorted.get(n / 2)?;
-    if n % 2 == 1 {
-        return Some(high);
-    }
-    let low = *sorted.get((n / 2).checked_sub(1)?)?;
-    Some(low / 2.0 + high / 2.0)
+    (!sorted.is_empty()).then(|| linerate_stats::quantile_sorted(sorted, 0.5))
 }
 
 /// Finite values in order.

@@ -1,7 +1,6 @@
 //! The answer for programs, schema `linerate.doctor/1` (docs/schema/doctor-1.json).
 
 use super::on;
-use crate::VERSION;
 use crate::fix::Fix;
 use linerate_doctor::Answer;
 use linerate_doctor::answer::Cause;
@@ -13,8 +12,6 @@ pub const SCHEMA: &str = "linerate.doctor/1";
 
 #[derive(Serialize)]
 struct Document<'a> {
-    schema: &'static str,
-    linerate: &'static str,
     exit_code: u8,
     causes: Vec<CauseOut<'a>>,
     #[serde(flatten)]
@@ -35,7 +32,6 @@ struct CauseOut<'a> {
 pub fn render(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
     let causes =
         answer.causes.iter().map(|c| CauseOut { cause: c, remedy: c.remedy.as_ref().map(|r| Fix::of(r, &on(c))) });
-    let document =
-        Document { schema: SCHEMA, linerate: VERSION, exit_code: answer.exit_code(), causes: causes.collect(), answer };
-    crate::json::write_pretty(&document, out)
+    let document = Document { exit_code: answer.exit_code(), causes: causes.collect(), answer };
+    crate::json::write_document(SCHEMA, &document, out)
 }

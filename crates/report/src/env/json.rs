@@ -1,7 +1,6 @@
 //! For programs, schema `linerate.env/1` (docs/schema/env-1.json).
 
 use super::Env;
-use crate::VERSION;
 use linerate_env::{Judgement, Recommendation};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -11,8 +10,6 @@ pub const SCHEMA: &str = "linerate.env/1";
 
 #[derive(Serialize)]
 struct Document<'a> {
-    schema: &'static str,
-    linerate: &'static str,
     /// As given or read.
     nccl: Option<String>,
     /// The release whose sources answer for it.
@@ -33,8 +30,6 @@ struct Document<'a> {
 /// Those of the writer.
 pub fn render(env: &Env<'_>, out: &mut dyn Write) -> io::Result<()> {
     let document = Document {
-        schema: SCHEMA,
-        linerate: VERSION,
         nccl: env.context.nccl.map(|v| v.to_string()),
         judged_by: env.context.release().map(|v| v.to_string()),
         node: env.node,
@@ -46,5 +41,5 @@ pub fn render(env: &Env<'_>, out: &mut dyn Write) -> io::Result<()> {
         dropped: env.dropped,
         notes: env.notes,
     };
-    crate::json::write_pretty(&document, out)
+    crate::json::write_document(SCHEMA, &document, out)
 }

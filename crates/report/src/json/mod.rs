@@ -172,6 +172,20 @@ pub(crate) fn write_line(value: &impl Serialize, out: &mut dyn Write) -> io::Res
     in_pieces(out, |w| serde_json::to_writer(w, value))
 }
 
+/// What every document for programs begins with: which format it is in, and who wrote it.
+#[derive(Serialize)]
+struct Envelope<'a, T> {
+    schema: &'static str,
+    linerate: &'static str,
+    #[serde(flatten)]
+    body: &'a T,
+}
+
+/// The members of `body` behind the name of their format and the version of this program.
+pub(crate) fn write_document(schema: &'static str, body: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    write_pretty(&Envelope { schema, linerate: VERSION, body }, out)
+}
+
 pub(crate) fn write_pretty(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     in_pieces(out, |w| serde_json::to_writer_pretty(w, value))
 }

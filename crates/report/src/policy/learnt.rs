@@ -1,6 +1,5 @@
 //! What a policy was learnt from, and what was left out of it.
 
-use crate::VERSION;
 use crate::style::{Page, Style, Tone};
 use crate::terminal::tone_of;
 use linerate_fleet::policy::{Change, Learnt, Left, Match, Policy, Why};
@@ -17,8 +16,6 @@ pub const DIFF_SCHEMA: &str = "linerate.policy-diff/1";
 /// What was learnt, for a reader.
 #[derive(Debug, Serialize)]
 pub struct Lesson {
-    schema: &'static str,
-    linerate: &'static str,
     /// Name of the policy.
     policy: String,
     /// Its classes.
@@ -110,8 +107,6 @@ impl Lesson {
             fits_any: c.matches == Match::default(),
         });
         Lesson {
-            schema: LEARN_SCHEMA,
-            linerate: VERSION,
             policy: learnt.policy.name.clone(),
             classes: taught.collect(),
             exit_code: u8::from(!wrong.is_empty()),
@@ -188,7 +183,7 @@ impl Lesson {
     /// # Errors
     /// Those of the writer.
     pub fn json(&self, out: &mut dyn Write) -> io::Result<()> {
-        crate::json::write_pretty(self, out)
+        crate::json::write_document(LEARN_SCHEMA, self, out)
     }
 }
 
@@ -206,8 +201,6 @@ fn title(left: &Left) -> String {
 
 #[derive(Serialize)]
 struct Differences<'a> {
-    schema: &'static str,
-    linerate: &'static str,
     policies: [&'a str; 2],
     changes: Vec<ChangeOut<'a>>,
 }
@@ -261,7 +254,7 @@ pub fn changes_json(policies: [&str; 2], all: &[Change], out: &mut dyn Write) ->
             sides: [c.sides[0].as_deref(), c.sides[1].as_deref()],
         })
         .collect();
-    crate::json::write_pretty(&Differences { schema: DIFF_SCHEMA, linerate: VERSION, policies, changes }, out)
+    crate::json::write_document(DIFF_SCHEMA, &Differences { policies, changes }, out)
 }
 
 /// Where the expectations of a policy come from, for a terminal: those whose id holds `filter`.

@@ -3,7 +3,6 @@
 use super::Topo;
 use super::names::name;
 use super::tables::{idle_nets, uses};
-use crate::VERSION;
 use linerate_topology::ceiling::Ceilings;
 use linerate_topology::gdr::{Flush, GdrDecision};
 use linerate_topology::search::{Channel, Graph, Pattern};
@@ -17,8 +16,6 @@ pub const SCHEMA: &str = "linerate.topo/1";
 
 #[derive(Serialize)]
 struct Document<'a> {
-    schema: &'static str,
-    linerate: &'static str,
     source: &'a str,
     nccl: String,
     nodes: u32,
@@ -200,8 +197,6 @@ pub fn render(topo: &Topo<'_>, out: &mut dyn Write) -> io::Result<()> {
         if s.reason == r.reason { r.reason.to_string() } else { format!("send: {}; receive: {}", s.reason, r.reason) }
     };
     let document = Document {
-        schema: SCHEMA,
-        linerate: VERSION,
         source: topo.label,
         nccl: topo.config.version.to_string(),
         nodes: topo.config.nodes,
@@ -276,5 +271,5 @@ pub fn render(topo: &Topo<'_>, out: &mut dyn Write) -> io::Result<()> {
         open: &a.open,
         notes: topo.notes.iter().map(String::as_str).chain(a.notes()).collect(),
     };
-    crate::json::write_pretty(&document, out)
+    crate::json::write_document(SCHEMA, &document, out)
 }

@@ -1,74 +1,9 @@
 //! Tables of a topology: who reaches whom, by what, how fast.
 
 use super::names::name;
+use crate::table::{Cell, Table, left};
 use linerate_topology::system::{NodeId, NodeKind};
 use linerate_topology::{Analysis, Open, PathType};
-use std::ops::Range;
-
-/// A table: a corner, heads of columns, rows with their heads.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Table {
-    /// Heads of columns.
-    pub(super) columns: Vec<String>,
-    /// Head and cells of each row.
-    pub(super) rows: Vec<(String, Vec<String>)>,
-    /// Where columns of another kind begin: a table that is too wide is parted there first.
-    pub(super) parts: Vec<usize>,
-}
-
-impl Table {
-    /// As lines with aligned columns, of at most `room` characters where a column and the head fit in that: else in blocks of columns,
-    /// with an empty line between.
-    #[must_use]
-    pub(super) fn lines(&self, room: usize) -> Vec<String> {
-        let width = |s: &str| s.chars().count();
-        let head = self.rows.iter().map(|(h, _)| width(h)).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..self.columns.len())
-            .map(|i| {
-                let cells = self.rows.iter().filter_map(|(_, c)| c.get(i)).map(|c| width(c));
-                cells.chain(self.columns.get(i).map(|c| width(c))).max().unwrap_or(0)
-            })
-            .collect();
-        let line = |first: &str, cells: &[String], block: &Range<usize>| {
-            let mut out = format!("{first:<head$}");
-            for (cell, w) in cells.iter().zip(&widths).take(block.end).skip(block.start) {
-                out.push_str("  ");
-                out.push_str(&format!("{cell:<w$}"));
-            }
-            out.trim_end().to_owned()
-        };
-        let mut out = Vec::new();
-        for block in self.blocks(room.saturating_sub(head), &widths) {
-            if !out.is_empty() {
-                out.push(String::new());
-            }
-            out.push(line("", &self.columns, &block));
-            // Rows that have nothing in these columns are left out.
-            let told = |cells: &[String]| cells.iter().take(block.end).skip(block.start).any(|c| !c.is_empty());
-            let rows = self.rows.iter().filter(|(_, cells)| told(cells));
-            out.extend(rows.map(|(head, cells)| line(head, cells, &block)));
-        }
-        out
-    }
-
-    /// Columns that fit beside each other.
-    fn blocks(&self, room: usize, widths: &[usize]) -> Vec<Range<usize>> {
-        let total: usize = widths.iter().map(|w| w + 2).sum();
-        if total <= room || widths.is_empty() {
-            return std::iter::once(0..widths.len()).collect();
-        }
-        let (mut out, mut start, mut used) = (Vec::new(), 0, 0);
-        for (i, w) in widths.iter().enumerate() {
-            if i > start && (used + w + 2 > room || self.parts.contains(&i)) {
-                out.push(start..i);
-                (start, used) = (i, 0);
-            }
-            used += w + 2;
-        }
-        out.push(start..widths.len());
-        out
-    }
-}
 
 /// GPUs against GPUs and NICs: NCCL's type of path and its bandwidth. A type that hangs on what the source does not show has a `?`, a
 /// bandwidth that does is left out. Where each type has one bandwidth, that is said once: the
@@ -104,9 +39,15 @@ pub(super) fn nccl_paths(a: &Analysis) -> (Table, Vec<String>) {
         Some(p) if p.kind < PathType::Dis => format!("{} {}", p.kind, short(p.bandwidth)),
         _ => "DIS".to_owned(),
     };
-    let rows = gpus.iter().map(|from| (name(&a.system, *from), ends.iter().map(|to| cell(*from, *to)).collect()));
-    let columns = ends.iter().map(|e| name(&a.system, *e)).collect();
-    let table = Table { columns, rows: rows.collect(), parts: vec![gpus.len()] };
+    let columns = ends.iter().enumerate().map(|(i, end)| {
+        let column = left(&name(&a.system, *end), 0);
+        if i == gpus.len() { column.parting() } else { column }
+    });
+    let mut table = Table::of(std::iter::once(left("", 0)).chain(columns));
+    for from in gpus {
+        let cells = ends.iter().map(|to| Cell::whole(&cell(*from, *to)));
+        table.row(std::iter::once(Cell::whole(&name(&a.system, *from))).chain(cells).collect());
+    }
     of_type.sort_by_key(|(t, _)| *t);
     let once = of_type.iter().filter(|_| uniform).map(|(t, b)| format!("{t} {} GB/s", short(*b)));
     (table, once.collect())
@@ -220,28 +161,4 @@ pub(super) fn why_idle(a: &Analysis, net: NodeId) -> Option<String> {
     } else {
         format!("every GPU has a better one: {gpu} reaches {used} by {}, this by {}", other.kind, best.kind)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn wide_tables_are_parted_into_blocks_of_columns() {
-        let words = |n: usize, w: &str| (0..n).map(|i| format!("{w}{i}")).collect::<Vec<_>>();
-        let columns = [words(4, "GPU"), words(3, "NIC")].concat();
-        let row = |i: usize| (format!("GPU{i}"), vec!["SYS".to_owned(); 7]);
-        let table = Table { columns, rows: vec![row(0), row(1)], parts: vec![4] };
-        let heads = |room: usize| {
-            let lines = table.lines(room);
-            assert!(lines.iter().all(|l| l.chars().count() <= room), "{lines:#?}");
-            lines.into_iter().filter(|l| l.starts_with(' ')).map(|l| l.trim().replace("  ", " ")).collect::<Vec<_>>()
-        };
-        assert_eq!(heads(46), ["GPU0 GPU1 GPU2 GPU3 NIC0 NIC1 NIC2"]);
-        assert_eq!(heads(45), ["GPU0 GPU1 GPU2 GPU3", "NIC0 NIC1 NIC2"]);
-        assert_eq!(heads(22), ["GPU0 GPU1 GPU2", "GPU3", "NIC0 NIC1 NIC2"]);
-        // A column that does not fit is alone.
-        assert_eq!(table.lines(3).iter().filter(|l| l.starts_with(' ')).count(), 7);
-        assert!(Table::default().lines(80).iter().all(String::is_empty));
-    }
 }

@@ -1,11 +1,12 @@
 //! A topology for a terminal.
 
 use super::names::name;
-use super::tables::{self, Table, Use, short};
+use super::tables::{self, Use, short};
 use super::{Topo, tree};
 use crate::VERSION;
 use crate::group::alike;
 use crate::style::{Page, Style, Tone};
+use crate::table::{Cell, Table, left};
 use linerate_topology::from_node::{Difference, compare_with_topo_m};
 use linerate_topology::gdr::{Gdr, GdrReason};
 use linerate_topology::search::Graph;
@@ -142,15 +143,16 @@ pub fn changes(before: &Analysis, after: &Analysis, style: Style, out: &mut dyn 
 /// Lines whose cells are separated by tabs, and the legend after them.
 fn matrix(text: &str) -> (Table, impl Iterator<Item = &str>) {
     let is_row = |l: &&str| l.contains('\t');
-    let mut rows = text.lines().take_while(is_row).map(|l| {
-        let mut cells = l.split('\t').map(|c| c.trim().to_owned());
-        (cells.next().unwrap_or_default(), cells.collect::<Vec<_>>())
+    let mut rows = text.lines().take_while(is_row).map(|l| l.split('\t').map(str::trim));
+    let heads: Vec<&str> = rows.next().into_iter().flatten().skip(1).collect();
+    let kind = |c: &str| c.trim_end_matches(|c: char| c.is_ascii_digit()).split(' ').next_back().map(str::to_owned);
+    let columns = heads.iter().enumerate().map(|(i, head)| {
+        let before = i.checked_sub(1).and_then(|b| heads.get(b));
+        if before.is_some_and(|b| kind(b) != kind(head)) { left(head, 0).parting() } else { left(head, 0) }
     });
-    let columns = rows.next().map(|(_, cells)| cells).unwrap_or_default();
-    let kind = |c: &String| c.trim_end_matches(|c: char| c.is_ascii_digit()).split(' ').next_back().map(str::to_owned);
-    let changes = columns.windows(2).enumerate().filter(|(_, w)| matches!(w, [a, b] if kind(a) != kind(b)));
-    let parts = changes.map(|(i, _)| i + 1).collect();
-    (Table { rows: rows.collect(), columns, parts }, text.lines().skip_while(is_row))
+    let mut table = Table::of(std::iter::once(left("", 0)).chain(columns));
+    rows.for_each(|cells| table.row(cells.map(Cell::whole).collect()));
+    (table, text.lines().skip_while(is_row))
 }
 
 /// Differences of one kind on one line.
@@ -173,7 +175,7 @@ pub(super) fn heading(page: &mut Page<'_>, what: &str, about: &str) -> io::Resul
 }
 
 fn table_lines(page: &mut Page<'_>, table: &Table, style: Style) -> io::Result<()> {
-    for line in table.lines(style.width.saturating_sub(2)) {
+    for line in table.parted(style.width.saturating_sub(2)) {
         let indent = if line.is_empty() { "" } else { "  " };
         page.spans(&[(Tone::Plain, indent), (Tone::Plain, &line)])?;
     }
@@ -181,8 +183,7 @@ fn table_lines(page: &mut Page<'_>, table: &Table, style: Style) -> io::Result<(
 }
 
 fn legend(page: &mut Page<'_>, table: &Table) -> io::Result<()> {
-    let shown =
-        |t: &str| table.rows.iter().any(|(_, cells)| cells.iter().any(|c| c.split([' ', '?']).next() == Some(t)));
+    let shown = |t: &str| table.texts().any(|c| c.split([' ', '?']).next() == Some(t));
     let words: Vec<String> = LEGEND.iter().filter(|(t, _)| shown(t)).map(|(t, w)| format!("{t} {w}")).collect();
     page.text(2, Tone::Plain, &words.join("; "))
 }

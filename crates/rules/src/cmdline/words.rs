@@ -3,6 +3,7 @@
 use crate::sources::linux;
 use crate::{Action, Cx, Finding, Findings, Remedy, Source, Subject};
 use linerate_formats::cmdline::{Cmdline, Param, kernel_bool, same_name};
+use linerate_formats::{clip, near};
 use linerate_node::Node;
 use linerate_node::context::Role;
 use linerate_snapshot::{Place, Reading};
@@ -52,12 +53,7 @@ pub(crate) fn none_of<'o>(out: &'o mut Findings, what: &str, cmdline: (&Cmdline,
 
 /// A word for messages and subjects: clipped, one line, nothing that a terminal would obey.
 pub(crate) fn short(word: &str) -> String {
-    const MAX: usize = 80;
-    let mut out: String = word.chars().take(MAX).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-    if word.chars().nth(MAX).is_some() {
-        out.push('…');
-    }
-    out
+    clip::word(word, 80)
 }
 
 /// `name=option`, as a subject.
@@ -154,18 +150,7 @@ fn off_on<'a>(node: &Node<'_>, c: &'a Cmdline) -> Option<(&'a str, &'a Param)> {
 
 /// The known word nearest to one that is not known: at most two letters away (one for short words), letter case aside.
 pub(crate) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = if word.len() < 6 { 1 } else { 2 };
-    if word.len() > 64 {
-        return None;
-    }
-    // Letter case, dash and underscore are the same.
-    let plain = |w: &str| w.to_ascii_lowercase().replace('-', "_");
-    let word = plain(word);
-    known
-        .map(|k| (strsim::levenshtein(&word, &plain(k)), k))
-        .filter(|(d, _)| *d <= limit)
-        .min_by_key(|(d, _)| *d)
-        .map(|(_, k)| k)
+    near::within(word, if word.len() < 6 { 1 } else { 2 }, known)
 }
 
 #[cfg(test)]
@@ -204,6 +189,7 @@ mod tests {
             ("config-acs", Some("config_acs")),
             ("EnablePCIeRelaxedOrderingMode", Some("EnablePCIERelaxedOrderingMode")),
             ("noacs", Some("noats")),
+            ("noast", Some("noats")),
             ("banana", None),
             ("", None),
         ] {

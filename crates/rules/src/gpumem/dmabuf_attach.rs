@@ -3,6 +3,7 @@
 use crate::log::{count, no_log, silent_log};
 use crate::sources::open_modules;
 use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Subject};
+use linerate_formats::clip::clip;
 use linerate_formats::dmesg::Event;
 
 pub(super) static RULE: Rule = Rule {
@@ -52,7 +53,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         } else {
             "look up the reason in the driver's source"
         };
-        let reason: String = reason.chars().filter(|c| !c.is_control()).take(120).collect();
+        let reason = clip(reason, 120);
         let times = if count > 1 { format!(" ({count} times)") } else { String::new() };
         out.fail(Subject::Node, format_args!("dma-buf attach failed: {reason}{times}"))
             .at(place)

@@ -2,6 +2,7 @@
 
 use super::no_own_gpu;
 use crate::{Action, Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
+use linerate_formats::clip::clip;
 use linerate_node::context::Role;
 use linerate_node::gpu::Gpu;
 use linerate_node::pci::Kind;
@@ -95,7 +96,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 }
 
 fn fail(cx: &Cx<'_>, g: &Gpu, state: &str, place: linerate_snapshot::Place, out: &mut Findings) {
-    let state: String = state.chars().filter(|c| !c.is_control()).take(80).collect();
+    let state = clip(state, 80);
     out.fail(g.bdf, format_args!("fabric state: {state}")).at(place).fix(|| {
         let (summary, action): (&str, Action) = match manager(cx, g) {
             Manager::Here => (

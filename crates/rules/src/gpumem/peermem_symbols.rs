@@ -3,6 +3,7 @@
 use super::registration_path::PEERMEM;
 use crate::log::{count, no_log, silent_log};
 use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
+use linerate_formats::clip::clip;
 use linerate_formats::dmesg::Event;
 
 pub(super) static RULE: Rule = Rule {
@@ -64,7 +65,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
         // The callback came after the program's own cleanup: memory was freed while registered, nothing is broken.
         Event::Peermem { error: true, text } => {
-            Some((clean(text), if text.contains("invalid context") { Severity::Info } else { Severity::Low }, None))
+            Some((clip(text, 140), if text.contains("invalid context") { Severity::Info } else { Severity::Low }, None))
         }
         _ => None,
     }));
@@ -82,11 +83,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     if out.is_empty() {
         silent_log(cx, "no complaint about peer memory", out);
     }
-}
-
-/// The message without control characters, cut.
-fn clean(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(140).collect()
 }
 
 /// Whose a symbol is that a peer-memory module needs.

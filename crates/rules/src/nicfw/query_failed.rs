@@ -1,6 +1,7 @@
 //! `nicfw/query-failed`.
 
 use crate::{Cx, Effect, Findings, Roles, Rule, Severities, Severity, Source, Subject};
+use linerate_formats::clip::clip;
 use linerate_node::firmware::Lockdown;
 use linerate_snapshot::Reading;
 
@@ -69,7 +70,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             format!(" ({})", super::list(devices.iter().copied(), devices.len()))
         };
         let because = if locked.is_some() { "; the kernel is locked down, which refuses such access" } else { "" };
-        let text: String = error.text.chars().filter(|c| !c.is_control()).take(160).collect();
+        let text = clip(&error.text, 160);
         let f = out.unknown(Subject::Node, format_args!("the query failed: {text}{who}{because}"));
         f.at(error.place);
         match locked {

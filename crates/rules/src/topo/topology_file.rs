@@ -3,6 +3,7 @@
 use super::file::{self, Device};
 use super::usable;
 use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Subject};
+use linerate_formats::clip::clip;
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::{Place, Reading};
 use linerate_topology::Document;
@@ -128,7 +129,7 @@ fn devices(cx: &Cx<'_>, listed: &[Device], invented: usize, at: Place, out: &mut
                     "{} of {} devices in the topology file have no effect: {}{why}",
                     strange.len(),
                     listed.len(),
-                    short(&first.busid)
+                    clip(&first.busid, 20)
                 )
             })
             .severity(if strange.len() == listed.len() { Severity::High } else { Severity::Medium })
@@ -192,8 +193,4 @@ fn remedy(what: &'static str) -> Remedy {
 
 fn one_line(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
-}
-
-fn short(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(20).collect()
 }

@@ -2,6 +2,7 @@
 
 use super::{EntryKind, Snapshot};
 use crate::{Place, Pos};
+use linerate_formats::clip;
 
 impl Snapshot {
     /// The place in words: a path, a command with a line, a pasted file with a line.
@@ -48,28 +49,13 @@ impl Snapshot {
             }
             Pos::Line(n) => {
                 let line = data.split(|b| *b == b'\n').nth((n as usize).saturating_sub(1)).unwrap_or_default();
-                clip(line, MAX)
+                clip::bytes(line, MAX)
             }
             // Configuration spaces and ACPI tables: bytes are no text.
             Pos::Whole if data.contains(&0) => format!("({} bytes, binary)", data.len()),
-            Pos::Whole => clip(data, MAX),
+            Pos::Whole => clip::bytes(data, MAX),
         }
     }
-}
-
-/// Trimmed text of at most `max` characters, with control characters made visible: excerpts go to terminals.
-fn clip(bytes: &[u8], max: usize) -> String {
-    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(max * 4)]);
-    let text = text.trim();
-    let mut out: String = text
-        .chars()
-        .take(max)
-        .map(|c| if c.is_control() && c != '\t' { if c == '\n' { ' ' } else { '\u{fffd}' } } else { c })
-        .collect();
-    if text.chars().nth(max).is_some() {
-        out.push('…');
-    }
-    out
 }
 
 #[cfg(test)]

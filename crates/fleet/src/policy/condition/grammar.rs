@@ -1,9 +1,9 @@
 //! Which expressions are conditions: what they may call, read, and loop over.
 
 use super::Refused;
-use crate::policy::suggest;
 use cel::common::ast::{EntryExpr, Expr, IdedExpr};
 use linerate_formats::bounds::{CONDITION_DEPTH, CONDITION_LOOPS, CONDITION_NESTED};
+use linerate_formats::near;
 
 /// Functions that are known. Each takes time in proportion to its arguments.
 const FUNCTIONS: [&str; 8] = ["size", "contains", "startsWith", "endsWith", "int", "uint", "double", "string"];
@@ -57,7 +57,7 @@ impl Walk {
                 let operator = name.starts_with(['_', '!', '@', '-']);
                 if !operator && !FUNCTIONS.contains(&name) {
                     let all = FUNCTIONS.into_iter().chain(["has", "all", "exists", "exists_one", "map", "filter"]);
-                    let like = suggest::nearest(name, all).map(str::to_owned);
+                    let like = near::nearest(name, all).map(str::to_owned);
                     return Err(Refused::Function { name: name.to_owned(), like });
                 }
                 let mut first = None;
@@ -130,6 +130,6 @@ fn below(path: &str, field: &str) -> Result<At, Refused> {
     if linerate_facts::defs().any(|d| begins(d.id)) {
         return Ok(At::Path(id));
     }
-    let like = suggest::nearest(&id, linerate_facts::defs().map(|d| d.id)).map(str::to_owned);
+    let like = near::nearest(&id, linerate_facts::defs().map(|d| d.id)).map(str::to_owned);
     Err(Refused::Fact { path: format!("node.{id}"), like })
 }

@@ -5,6 +5,7 @@ use crate::policy::read::{is_words, row_id};
 use crate::policy::{About, Roles, Row};
 use linerate_facts::position::Role;
 use linerate_facts::{Compared, Def, Form, Want, compared};
+use linerate_formats::ranges::ranges;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A role without its number: what is before and behind it.
@@ -44,7 +45,7 @@ pub(super) fn rows(class: &str, group: &Group) -> (Vec<Row>, Vec<Left>) {
             by_want.entry(want).or_default().insert(n);
         }
         for ((want, shown), some) in by_want {
-            let set = if Some(&some) == all { "*".to_owned() } else { ranges(&some) };
+            let set = if Some(&some) == all { "*".to_owned() } else { ranges(some) };
             let role = format!("{}{set}{}", template.0, template.1);
             out.extend(row(class, group, &role, def, &part, want, shown));
         }
@@ -276,16 +277,4 @@ fn owner_text(owner: &Owner) -> String {
 fn order(roles: &Roles) -> usize {
     let heads = ["node", "GPU ", "rail ", "NIC ", "NVSwitch ", "NVMe ", "bridge ", "NUMA ", "idle ", "interface "];
     heads.iter().position(|h| roles.text().starts_with(h)).unwrap_or(heads.len())
-}
-
-/// `0-3,5`.
-fn ranges(numbers: &BTreeSet<u16>) -> String {
-    let all: Vec<u16> = numbers.iter().copied().collect();
-    let runs = all.chunk_by(|a, b| a.checked_add(1) == Some(*b));
-    let texts = runs.map(|run| match run {
-        [one] => one.to_string(),
-        [first, .., last] => format!("{first}-{last}"),
-        [] => String::new(),
-    });
-    texts.collect::<Vec<_>>().join(",")
 }

@@ -6,7 +6,7 @@ use super::{Default, Wrong};
 use crate::condition::Condition;
 use crate::policy::Claim;
 use crate::policy::condition::Program;
-use crate::policy::suggest;
+use linerate_formats::near;
 
 const KEYS: [&str; 9] = ["name", "when", "on", "holds", "passes", "severity", "reason", "owner", "fix"];
 
@@ -74,7 +74,7 @@ fn when(m: &Item<'_, '_>, text: String) -> Option<(Condition, String)> {
 fn rule(m: &Item<'_, '_>, id: &str) -> Option<&'static linerate_rules::Rule> {
     let found = linerate_rules::find(id);
     if found.is_none() {
-        let like = suggest::nearest(id, linerate_rules::rules().iter().map(|r| r.id)).map(str::to_owned);
+        let like = near::nearest(id, linerate_rules::rules().iter().map(|r| r.id)).map(str::to_owned);
         m.wrong(Wrong::Unknown { id: id.to_owned(), like });
     }
     found

@@ -7,9 +7,10 @@ mod toml;
 
 use super::condition::Program;
 use super::said::{Mistake, Wrong};
-use super::{About, Class, Condition, Count, DEVICES, Match, Policy, SCHEMA, Test, suggest};
+use super::{About, Class, Condition, Count, DEVICES, Match, Policy, SCHEMA, Test};
 use ::toml::de::{DeTable, DeValue};
 use linerate_formats::bounds::{POLICY_BYTES, POLICY_CLASSES, POLICY_CONDITIONS, POLICY_ROWS, POLICY_TESTS};
+use linerate_formats::near;
 use linerate_rules::Severity;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::{Item, Text};
@@ -281,7 +282,7 @@ fn names(text: &Text<'_>, policy: &Policy) {
     }
     for test in &policy.tests {
         for id in test.fails.iter().chain(test.unknown.iter().flatten()).filter(|id| !seen.contains(id.as_str())) {
-            let like = suggest::nearest(id, seen.iter().copied().take(2_000)).map(str::to_owned);
+            let like = near::nearest(id, seen.iter().copied().take(2_000)).map(str::to_owned);
             text.wrong_in(test.line, Wrong::Unknown { id: id.clone(), like });
         }
     }

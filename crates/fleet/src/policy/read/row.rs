@@ -2,10 +2,11 @@
 
 use super::toml::{Item, shown};
 use super::{Default, is_name};
+use crate::policy::Row;
 use crate::policy::roles::{Roles, slug};
 use crate::policy::said::Wrong;
-use crate::policy::{Row, suggest};
 use linerate_facts::{Compared, Def, Form, Want, compared, defs, number};
+use linerate_formats::near;
 use linerate_rules::Action;
 use toml::de::DeValue;
 
@@ -74,7 +75,7 @@ pub(super) fn rows(item: &Item<'_, '_>, class: &str, by: &Default, out: &mut Vec
 fn row(item: &Item<'_, '_>, class: &str, by: &Default, roles: &Roles, out: &mut Vec<Row>) {
     let (id, part) = item.key.split_once(' ').unwrap_or((item.key, ""));
     let Some(def) = defs().find(|d| d.id == id) else {
-        let like = suggest::nearest(id, defs().map(|d| d.id)).map(str::to_owned);
+        let like = near::nearest(id, defs().map(|d| d.id)).map(str::to_owned);
         return item.wrong(Wrong::Fact { id: id.to_owned(), like });
     };
     if let Compared::Not(why) = compared(def.id) {

@@ -1,7 +1,7 @@
 //! TOML whose every value knows its line, and what a table must hold.
 
 use crate::policy::said::{Mistake, Wrong};
-use crate::policy::suggest;
+use linerate_formats::near;
 use std::cell::RefCell;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -89,7 +89,7 @@ impl<'d, 't> Item<'d, 't> {
 
     /// It has no meaning here.
     pub(super) fn no_meaning(&self, known: &[&str]) {
-        let like = suggest::nearest(self.key, known.iter().copied()).map(str::to_owned);
+        let like = near::nearest(self.key, known.iter().copied()).map(str::to_owned);
         self.wrong(Wrong::Key { key: self.key.to_owned(), like });
     }
 

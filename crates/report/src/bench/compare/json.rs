@@ -1,20 +1,10 @@
 //! The comparison for programs, schema `linerate.bench-compare/1` (docs/schema/bench-compare-1.json).
 
-use crate::VERSION;
 use linerate_bench::compare::{Comparison, Comparisons, SideSummary};
-use serde::Serialize;
 use std::io::{self, Write};
 
 /// Name and version of the format.
 pub const SCHEMA: &str = "linerate.bench-compare/1";
-
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    linerate: &'static str,
-    #[serde(flatten)]
-    answer: &'a Comparisons,
-}
 
 /// Writes the document. What is not a number is not in it: JSON has no word for infinity.
 ///
@@ -23,7 +13,7 @@ struct Document<'a> {
 pub fn comparison_json(answer: &Comparisons, out: &mut dyn Write) -> io::Result<()> {
     let mut answer = answer.clone();
     answer.comparisons.iter_mut().for_each(finite);
-    crate::json::write_pretty(&Document { schema: SCHEMA, linerate: VERSION, answer: &answer }, out)
+    crate::json::write_document(SCHEMA, &answer, out)
 }
 
 fn finite(c: &mut Comparison) {

@@ -1,9 +1,9 @@
 //! The columns of a comparison's table.
 
 use super::section::Section;
-use crate::bench::table::{Cell, Table, left, right};
 use crate::bench::words::{decimals, fixed};
 use crate::style::Tone;
+use crate::table::{Cell, Table, left, right};
 use linerate_bench::compare::{Comparison, Verdict};
 
 /// The verdict's colour.

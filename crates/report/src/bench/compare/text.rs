@@ -5,10 +5,10 @@ mod doubts;
 use super::forest::Forest;
 use super::rows::{self, is_within, tone};
 use super::section::{Section, sections, subjects, tally};
-use crate::bench::table::{Cell, Table, left, right};
 use crate::bench::words::{capital, counted, number, percent, quantity};
 use crate::group::alike;
 use crate::style::{Page, Style, Tone};
+use crate::table::{Cell, Table, left, right};
 use linerate_bench::compare::{Comparison, Comparisons, Side, Verdict, Weight};
 use std::io::{self, Write};
 

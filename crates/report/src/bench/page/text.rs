@@ -2,8 +2,8 @@
 
 use super::{Mood, Page, Remark, Section};
 use crate::bench::plot::{Screen, plot_text};
-use crate::bench::table::{Cell, Table, left, right};
 use crate::style::{self, Style, Tone};
+use crate::table::{Cell, Table, left, right};
 use std::io::{self, Write};
 
 /// Plots are no wider: lines of 200 columns are no picture.

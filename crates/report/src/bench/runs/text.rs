@@ -2,9 +2,9 @@
 
 use super::view::{Group, View, common};
 use super::{Refused, headline};
-use crate::bench::table::{Cell, Table, left, right};
 use crate::bench::words::{self, counted, decimals, fixed, number, sparkline};
 use crate::style::{Page, Style, Tone};
+use crate::table::{Cell, Table, left, right};
 use linerate_bench::{Fault, Run, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
