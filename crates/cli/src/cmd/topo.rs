@@ -1,6 +1,5 @@
 //! `linerate topo`.
 
-use super::topo_matrix;
 use super::topo_source::{self, Loaded, Source};
 use crate::args::{TopoArgs, TopoFormat, modelled};
 use crate::output::{Failure, Sink};
@@ -10,7 +9,7 @@ use linerate_formats::nvidia_smi::Topo as TopoM;
 use linerate_formats::pci::{LinkSpeed, LinkWidth};
 use linerate_out::json::Inert;
 use linerate_report::topo::scene::{Extras, Scene};
-use linerate_report::topo::{LinkState, PcieLink, Topo, dot, json, names, svg, text};
+use linerate_report::topo::{LinkState, PcieLink, Topo, dot, json, matrix, names, svg, text};
 use linerate_snapshot::capture::Purpose;
 use linerate_snapshot::rdma_dump;
 use linerate_topology::ceiling::{Extra, bottleneck, known_ceilings};
@@ -119,7 +118,7 @@ fn matrix_alone(a: &TopoArgs, label: &str, matrix: &TopoM, incomplete: bool) -> 
             .hint("`linerate topo FILE` without other options shows what the matrix says of NCCL; for the rest add the text of `lspci -vvv`"));
     }
     let mut sink = Sink::open(a.output.as_deref())?;
-    topo_matrix::render(label, matrix, &mut sink)?;
+    matrix::render(label, matrix, &mut sink)?;
     sink.finish()?;
     Ok(exit_code(incomplete))
 }
