@@ -189,7 +189,7 @@ fn change_links(changes: &[Change], source: &mut Source) {
 
 /// What a drawing shows; what it marks as limiting is what `--ceiling` says.
 fn scene(topo: &Topo<'_>) -> Scene {
-    let limiting = topo.ceilings.and_then(bottleneck).map(|e| one_element(e.name.as_ref()));
+    let limiting = topo.ceilings.and_then(bottleneck).map(|e| e.mark().to_owned());
     // Nothing is marked as the bottleneck by an assumption: such ceilings are not among these.
     let extras = Extras {
         title: topo.label.to_owned(),
@@ -200,22 +200,6 @@ fn scene(topo: &Topo<'_>) -> Scene {
         matrix: topo.matrix,
     };
     Scene::new(topo.document, topo.analysis, &extras)
-}
-
-/// What a drawing can mark of an element's name: a bus id, `mlx5_2`, `NVLink`; else the name.
-fn one_element(name: &str) -> String {
-    let words = || name.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | '+'));
-    let bus_id = |w: &&str| w.len() >= 12 && w.matches(':').count() == 2 && w.contains('.');
-    if let Some(id) = words().find(bus_id) {
-        return id.to_owned();
-    }
-    if name.starts_with("NVLink") {
-        return "NVLink".to_owned();
-    }
-    match name.split_once(": ") {
-        Some((nic, _)) => nic.to_owned(),
-        None => name.to_owned(),
-    }
 }
 
 fn explain(a: &TopoArgs, topo: &Topo<'_>, sink: &mut Sink) -> Result<(), Failure> {
