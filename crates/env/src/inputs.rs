@@ -6,7 +6,7 @@ use crate::read::{self, Form, LogReader, Read};
 use crate::setting::{OriginKind, Setting};
 use linerate_formats::bounds::TEXT as MOST;
 use linerate_node::Node;
-use linerate_snapshot::Snapshot;
+use linerate_snapshot::{Snapshot, unpacked_name};
 use linerate_topology::Version;
 
 /// NCCL's own configuration file for the whole machine.
@@ -123,7 +123,7 @@ impl<'a> Text<'a> {
     /// and nothing that holds settings.
     #[must_use]
     pub fn new(file: Option<&'a str>, head: Vec<u8>) -> Option<Self> {
-        let way = match read::sniff(file, &head) {
+        let way = match read::sniff(file.map(unpacked_name), &head) {
             Form::Unknown if !head.is_empty() => return None,
             Form::Log => {
                 let mut log = LogReader::new(file);
@@ -139,6 +139,12 @@ impl<'a> Text<'a> {
     #[must_use]
     pub fn conf(file: &'a str, head: Vec<u8>) -> Self {
         Text { file: Some(file), way: Way::Whole(Form::Conf, head) }
+    }
+
+    /// Bytes of a log that were looked at closely, because some program's words are in them.
+    #[must_use]
+    pub fn searched(&self) -> u64 {
+        if let Way::Log(log) = &self.way { log.searched() } else { 0 }
     }
 
     /// Takes the next bytes. Answers whether it has room for more.

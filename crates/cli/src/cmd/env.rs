@@ -6,13 +6,11 @@ use crate::output::{Failure, Sink};
 use crate::sources;
 use linerate_env::{Inputs, Text};
 use linerate_report::env::{Env, json, paste, text};
+use linerate_snapshot::Input;
 use linerate_snapshot::capture::Purpose;
-use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::Path;
 
-/// As much of an input as tells what it is.
-const HEAD: u64 = 64 << 10;
 /// Inputs are read in such pieces.
 const PIECE: usize = 1 << 20;
 
@@ -72,13 +70,13 @@ fn own(inputs: &mut Inputs) {
     let variables: Vec<(String, String)> =
         std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))).collect();
     for path in inputs.process(&variables) {
-        let read = File::open(&path).and_then(|mut file| {
-            let mut text = Text::conf(&path, Vec::new());
-            feed(&mut text, &mut file)?;
-            Ok(text)
-        });
-        match read {
-            Ok(text) => text.finish(&path, inputs),
+        match Input::open(Some(Path::new(&path)), &crate::budget::budget()) {
+            // NCCL itself unpacks nothing.
+            Ok(input) if input.packing().is_some() => inputs.unread(format!("{path} is packed: NCCL cannot read it")),
+            Ok(mut input) => {
+                let text = Text::conf(&path, input.take_head());
+                feed(text, input, &path, inputs);
+            }
             Err(e) if e.kind() == ErrorKind::NotFound => {}
             Err(e) => inputs.unread(format!("cannot read {path}: {e}")),
         }
@@ -90,38 +88,53 @@ fn one(path: &Path, inputs: &mut Inputs) -> Result<(), Failure> {
     let stdin = path == Path::new("-");
     let name = path.display().to_string();
     let label = if stdin { "standard input" } else { &name };
-    let fail = |e: io::Error| Failure::new(format!("cannot read {label}: {e}"));
     if path.is_dir() {
         return Err(
             Failure::new(format!("{label} is a directory")).hint("name its files; a node's snapshot goes to --node")
         );
     }
-    let mut from: Box<dyn Read> =
-        if stdin { Box::new(io::stdin().lock()) } else { Box::new(File::open(path).map_err(fail)?) };
-    let mut head = Vec::new();
-    from.by_ref().take(HEAD).read_to_end(&mut head).map_err(fail)?;
-    let Some(mut text) = Text::new((!stdin).then_some(label), head) else {
+    let opened = Input::open((!stdin).then_some(path), &crate::budget::budget());
+    let mut input = opened.map_err(|e| Failure::new(format!("cannot read {label}: {e}")))?;
+    if input.is_archive() {
+        return Err(
+            Failure::new(format!("{label} is an archive")).hint("name its files; a node's snapshot goes to --node")
+        );
+    }
+    let head = input.take_head();
+    if head.is_empty()
+        && let Err(damage) = input.piece(&mut [0])
+    {
+        return Err(Failure::new(format!("{label}: {damage}")));
+    }
+    let Some(text) = Text::new((!stdin).then_some(label), head) else {
         return Err(Failure::new(format!("{label} is no environment, script, manifest, nccl.conf or log of NCCL"))
             .hint("lines of NAME=value, a pod spec, a job script, or a log with NCCL_DEBUG=INFO; a snapshot goes to --node"));
     };
-    feed(&mut text, &mut from).map_err(fail)?;
-    text.finish(&name, inputs);
+    feed(text, input, &name, inputs);
     Ok(())
 }
 
-/// Hands over the rest of an input, as much as is wanted of it.
-fn feed(text: &mut Text<'_>, from: &mut dyn Read) -> io::Result<()> {
+/// Hands over the rest of an input, as much as is wanted of it, and what ended it.
+fn feed(mut text: Text<'_>, mut input: Input, name: &str, inputs: &mut Inputs) {
     let mut piece = vec![0; PIECE];
-    loop {
-        match from.read(&mut piece) {
-            Ok(0) => return Ok(()),
-            Ok(n) => {
-                if !text.feed(piece.get(..n).unwrap_or_default()) {
-                    return Ok(());
-                }
-            }
-            Err(e) if e.kind() == ErrorKind::Interrupted => {}
-            Err(e) => return Err(e),
+    let mut searched = 0;
+    let ended = loop {
+        match input.piece(&mut piece) {
+            Ok(0) => break None,
+            Ok(n) if text.feed(piece.get(..n).unwrap_or_default()) => {}
+            Ok(_) => break None,
+            Err(damage) => break Some(damage.to_string()),
         }
+        let more = text.searched() - std::mem::replace(&mut searched, text.searched());
+        // What is packed costs no more than a multiple of what lies on the disk.
+        if input.packing().is_some()
+            && let Err(e) = crate::budget::budget().search(more)
+        {
+            break Some(e.to_string());
+        }
+    };
+    text.finish(name, inputs);
+    if let Some(why) = ended {
+        inputs.unread(format!("{name}: {why}"));
     }
 }

@@ -5,16 +5,16 @@ use crate::live;
 use crate::output::Failure;
 use crate::sources;
 use linerate_formats::Kind;
+use linerate_formats::bounds::XML_BYTES;
 use linerate_formats::nvidia_smi::Topo as TopoM;
 use linerate_report::topo::LinkState;
+use linerate_snapshot::Snapshot;
 use linerate_snapshot::capture::{Options, Purpose};
-use linerate_snapshot::{Snapshot, content};
 use linerate_topology::ceiling::Extra;
 use linerate_topology::from_node::{FromNode, Matrix};
 use linerate_topology::xml::{Dialect, Document};
 use linerate_topology::{Config, Input, Nvlink, Open};
 use std::collections::HashMap;
-use std::io::Read;
 use std::path::Path;
 
 /// A topology, and what is known beside it.
@@ -71,11 +71,6 @@ impl Source {
     }
 }
 
-/// A topology is far smaller than the limit.
-const MAX_XML: u64 = linerate_formats::bounds::XML_BYTES as u64 + 1;
-/// As much of a file as tells what it is.
-const HEAD: u64 = 64 << 10;
-
 pub(super) fn load(a: &TopoArgs) -> Result<Loaded, Failure> {
     let path = path(a);
     if a.on.read.on.is_none()
@@ -107,14 +102,12 @@ fn path(a: &TopoArgs) -> &Path {
 /// The text of a file that is a topology.
 fn xml_text(path: &Path) -> Result<Option<Vec<u8>>, Failure> {
     let fail = |e: std::io::Error| Failure::new(format!("cannot read {}: {e}", path.display()));
-    let mut file = std::fs::File::open(path).map_err(fail)?;
-    let mut text = Vec::new();
-    file.by_ref().take(HEAD).read_to_end(&mut text).map_err(fail)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    if content(&name, &text) != Kind::NcclTopoXml {
+    let input = linerate_snapshot::Input::open(Some(path), &crate::budget::budget()).map_err(fail)?;
+    if input.kind(&path.file_name().unwrap_or_default().to_string_lossy()) != Kind::NcclTopoXml {
         return Ok(None);
     }
-    file.take(MAX_XML).read_to_end(&mut text).map_err(fail)?;
+    // Part of a topology is another one.
+    let text = input.text(XML_BYTES as u64).map_err(|d| Failure::new(format!("{}: {d}", path.display())))?;
     Ok(Some(text))
 }
 
