@@ -2,7 +2,7 @@
 
 use crate::args::{EnvArgs, EnvCheckArgs, EnvCommand, EnvFormat};
 use crate::live;
-use crate::output::{Failure, Sink};
+use crate::output::Failure;
 use crate::sources;
 use linerate_env::{Inputs, Text};
 use linerate_report::env::{Env, json, paste, text};
@@ -51,8 +51,8 @@ fn check(a: &EnvCheckArgs) -> Result<u8, Failure> {
         notes: &inputs.notes,
         incomplete: inputs.incomplete,
     };
-    let mut sink = Sink::open(a.output.as_deref())?;
-    let style = sink.style(a.color, a.verbose);
+    let mut sink = a.out.sink()?;
+    let style = a.out.style(&sink);
     match a.format {
         EnvFormat::Text => text::render(&env, style, &mut sink)?,
         EnvFormat::Json => json::render(&env, &mut sink)?,
