@@ -2,6 +2,7 @@
 
 use crate::not_a_value::NotAValue;
 use crate::on_args::OnArgs;
+use crate::show_args::ShowArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use linerate_node::context::Role;
 use linerate_report::json::Version;
@@ -271,6 +272,7 @@ Exit codes:
   1  findings of severity low or above
   2  no findings, but something could not be decided from this, or part of the input was left out
   3  usage or internal error")]
+#[command(mut_arg("verbose", |a| a.help("Name the sources of every judgement")))]
 pub(crate) struct EnvCheckArgs {
     /// What to read: a shell environment, /proc/PID/environ, a job script, a pod spec or another manifest, a Dockerfile, nccl.conf, a
     /// log of NCCL, or `-`. Each is known by its content. Without it, this process's environment, /etc/nccl.conf and ~/.nccl.conf;
@@ -288,15 +290,8 @@ pub(crate) struct EnvCheckArgs {
     /// Form of the answer.
     #[arg(long, short, value_enum, default_value_t = EnvFormat::Text)]
     pub(crate) format: EnvFormat,
-    /// Write the answer here instead of standard output.
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Name the sources of every judgement.
-    #[arg(long, short)]
-    pub(crate) verbose: bool,
-    /// When to colour.
-    #[arg(long, value_enum, default_value_t = When::Auto)]
-    pub(crate) color: When,
+    #[command(flatten)]
+    pub(crate) out: ShowArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -331,6 +326,7 @@ Exit codes:
   1  causes were found
   2  something is wrong and cannot be decided from this, nothing was understood, or part of the input was not read
   3  usage or internal error")]
+#[command(mut_arg("verbose", |a| a.help("All evidence, all inputs, whole lists")))]
 pub(crate) struct DoctorArgs {
     /// What to read: files, pipes, directories, snapshots, or `-` for standard input.
     #[arg(value_name = "FILE|DIR", required_unless_present_any = ["nodes", "on"])]
@@ -343,15 +339,8 @@ pub(crate) struct DoctorArgs {
     /// Form of the answer.
     #[arg(long, short, value_enum, default_value_t = DoctorFormat::Text)]
     pub(crate) format: DoctorFormat,
-    /// Write the answer here instead of standard output.
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// All evidence, all inputs, whole lists.
-    #[arg(long, short)]
-    pub(crate) verbose: bool,
-    /// When to colour.
-    #[arg(long, value_enum, default_value_t = When::Auto)]
-    pub(crate) color: When,
+    #[command(flatten)]
+    pub(crate) out: ShowArgs,
     /// No progress on standard error.
     #[arg(long, short)]
     pub(crate) quiet: bool,

@@ -3,14 +3,10 @@
 use crate::output::{Failure, remark};
 use linerate_fleet::cluster::{By, Lists, Scheduler, Stranger};
 use linerate_formats::bounds::INVENTORY_ANSWER;
-use linerate_snapshot::{Snapshot, content, is_snapshot_dir};
+use linerate_snapshot::{Input, Snapshot, is_snapshot_dir};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-
-/// Bytes that show what a file is.
-const HEAD: u64 = 64 << 10;
 
 /// Lists, and what was joined.
 #[derive(Default)]
@@ -57,9 +53,9 @@ impl Claims {
         let Some(scheduler) = scheduler(path) else { return Ok(()) };
         let name = path.display();
         let failed = |e: std::io::Error| Failure::new(format!("cannot read {name}: {e}"));
-        let mut bytes = Vec::new();
-        let file = std::fs::File::open(path).map_err(failed)?;
-        file.take(INVENTORY_ANSWER as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+        let input = Input::open(Some(path), &crate::budget::budget()).map_err(failed)?;
+        // Of a list that is damaged nobody knows which nodes are missing.
+        let bytes = input.text(INVENTORY_ANSWER as u64).map_err(|d| Failure::new(format!("{name}: {d}")))?;
         if bytes.len() > INVENTORY_ANSWER {
             return Err(Failure::new(format!(
                 "{name}: more than {INVENTORY_ANSWER} bytes (the limit INVENTORY_ANSWER): name fewer nodes"
@@ -146,14 +142,12 @@ fn counted(n: usize, [one, many]: [&str; 2]) -> String {
 /// Whose list a file is.
 fn scheduler(path: &Path) -> Option<Scheduler> {
     let name = path.file_name()?.to_string_lossy();
-    // Archives and indexes are told by their names: nobody reads thousands of heads.
-    let other = [".zst", ".gz", ".tgz", ".bz2", ".tbz2", ".xz", ".txz", ".tar", ".parquet", ".toml", ".lock"];
-    if other.iter().any(|e| name.ends_with(e)) || !path.is_file() {
+    // Archives and indexes are known by their names.
+    let other = [".parquet", ".toml", ".lock"];
+    if crate::sources::is_archive(path) || other.iter().any(|e| name.ends_with(e)) || !path.is_file() {
         return None;
     }
-    let mut head = Vec::new();
-    std::fs::File::open(path).ok()?.take(HEAD).read_to_end(&mut head).ok()?;
-    Scheduler::of(content(&name, &head))
+    Scheduler::of(Input::open(Some(path), &crate::budget::budget()).ok()?.kind(&name))
 }
 
 /// Whether a file is a list of nodes.

@@ -1,7 +1,7 @@
 //! Arguments of `linerate diff`.
 
-use crate::args::When;
 use crate::on_args::OnArgs;
+use crate::show_args::ShowArgs;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -23,6 +23,7 @@ Exit codes:
   1  differences
   2  no difference, but nothing could be compared, or a part was left out
   3  usage or internal error")]
+#[command(mut_arg("verbose", |a| a.help("Name the id of each fact")))]
 pub(crate) struct DiffArgs {
     /// Two sources, or a directory that holds just two: snapshots, trees, pasted texts; `/` is this machine.
     #[arg(value_name = "SOURCE", required_unless_present = "on", conflicts_with = "on", num_args = 1..=2)]
@@ -32,15 +33,8 @@ pub(crate) struct DiffArgs {
     /// Form of the answer.
     #[arg(long, short, value_enum, default_value_t = DiffFormat::Text)]
     pub(crate) format: DiffFormat,
-    /// Write the answer here instead of standard output.
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Name the id of each fact.
-    #[arg(long, short)]
-    pub(crate) verbose: bool,
-    /// When to colour.
-    #[arg(long, value_enum, default_value_t = When::Auto)]
-    pub(crate) color: When,
+    #[command(flatten)]
+    pub(crate) out: ShowArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

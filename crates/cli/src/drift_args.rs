@@ -1,8 +1,8 @@
 //! Arguments of `linerate drift`.
 
-use crate::args::When;
 use crate::diff_args::DiffFormat;
 use crate::on_args::OnArgs;
+use crate::show_args::ShowArgs;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -26,6 +26,7 @@ Exit codes:
   1  differences
   2  no difference, but nothing could be compared, or a part was left out or could not be read
   3  usage or internal error")]
+#[command(mut_arg("verbose", |a| a.help("All values and configurations, and the id of each fact")))]
 pub(crate) struct DriftArgs {
     /// Snapshots, trees, directories of them, or a fleet's directory.
     #[arg(value_name = "SOURCE", required_unless_present = "on", conflicts_with = "on")]
@@ -41,13 +42,6 @@ pub(crate) struct DriftArgs {
     /// Form of the answer.
     #[arg(long, short, value_enum, default_value_t = DiffFormat::Text)]
     pub(crate) format: DiffFormat,
-    /// Write the answer here instead of standard output.
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// All values and configurations, and the id of each fact.
-    #[arg(long, short)]
-    pub(crate) verbose: bool,
-    /// When to colour.
-    #[arg(long, value_enum, default_value_t = When::Auto)]
-    pub(crate) color: When,
+    #[command(flatten)]
+    pub(crate) out: ShowArgs,
 }

@@ -1,7 +1,7 @@
 //! Arguments of `linerate fleet` and `linerate where`.
 
-use crate::args::When;
 use crate::not_a_value::NotAValue;
+use crate::show_args::ShowArgs;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -65,6 +65,7 @@ Exit codes:
   1  none
   2  none, but some could not tell
   3  usage or internal error")]
+#[command(mut_arg("verbose", |a| a.help("All values, in text")))]
 pub(crate) struct WhereArgs {
     /// What is to hold: a rule, or a fact with a value.
     #[arg(value_name = "CONDITION")]
@@ -87,15 +88,8 @@ pub(crate) struct WhereArgs {
     /// Form of the answer.
     #[arg(long, short, value_enum, default_value_t = WhereFormat::Set)]
     pub(crate) format: WhereFormat,
-    /// Write the answer here instead of standard output.
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// All values, in text.
-    #[arg(long, short)]
-    pub(crate) verbose: bool,
-    /// When to colour.
-    #[arg(long, value_enum, default_value_t = When::Auto)]
-    pub(crate) color: When,
+    #[command(flatten)]
+    pub(crate) out: ShowArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

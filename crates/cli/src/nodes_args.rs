@@ -1,9 +1,8 @@
 //! Arguments of `linerate nodes`.
 
-use crate::args::When;
+use crate::show_args::ShowArgs;
 use crate::targets::InventoryArgs;
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -37,6 +36,7 @@ Exit codes:
   1  some were not reached
   2  a part of a source was not read, or sources disagree
   3  usage or internal error")]
+#[command(mut_arg("verbose", |a| a.help("All groups, sources and remarks, uncut")))]
 pub(crate) struct NodesArgs {
     /// The nodes, in ClusterShell's syntax: gpu[001-128,130], @group, @source:group, 'rack1-*'. Without it, all.
     #[arg(value_name = "SET")]
@@ -55,15 +55,8 @@ pub(crate) struct NodesArgs {
     /// Form of the answer.
     #[arg(long, short, value_enum, default_value_t = NodesFormat::Text)]
     pub(crate) format: NodesFormat,
-    /// Write the answer here instead of standard output.
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// All groups, sources and remarks, uncut.
-    #[arg(long, short)]
-    pub(crate) verbose: bool,
-    /// When to colour.
-    #[arg(long, value_enum, default_value_t = When::Auto)]
-    pub(crate) color: When,
+    #[command(flatten)]
+    pub(crate) out: ShowArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

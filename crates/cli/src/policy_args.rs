@@ -2,6 +2,7 @@
 
 use crate::args::When;
 use crate::on_args::OnArgs;
+use crate::show_args::ShowArgs;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -44,6 +45,7 @@ Exit codes:
   2  nothing is wrong, but something could not be told, a node could not be read, or no class of the policy is of a
      node's hardware
   3  usage or internal error, or the policy cannot be read")]
+#[command(mut_arg("verbose", |a| a.help("Name everything that could not be told")))]
 pub(crate) struct CheckArgs {
     /// The policy.
     #[arg(value_name = "POLICY")]
@@ -56,15 +58,8 @@ pub(crate) struct CheckArgs {
     /// Form of the answer.
     #[arg(long, short, value_enum, default_value_t = PolicyFormat::Text)]
     pub(crate) format: PolicyFormat,
-    /// Write the answer here instead of standard output.
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Name everything that could not be told.
-    #[arg(long, short)]
-    pub(crate) verbose: bool,
-    /// When to colour.
-    #[arg(long, value_enum, default_value_t = When::Auto)]
-    pub(crate) color: When,
+    #[command(flatten)]
+    pub(crate) out: ShowArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

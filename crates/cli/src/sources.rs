@@ -107,7 +107,8 @@ fn members(dir: &Path) -> Option<Vec<PathBuf>> {
     (out.len() > 1 || out.first().is_some_and(|p| p.is_file())).then_some(out)
 }
 
-fn is_archive(p: &Path) -> bool {
+/// By its name: nobody reads thousands of heads.
+pub(crate) fn is_archive(p: &Path) -> bool {
     let name = p.file_name().map(|n| n.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     [".tar", ".tar.zst", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz"].iter().any(|e| name.ends_with(e))
 }

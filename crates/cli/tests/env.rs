@@ -108,3 +108,46 @@ fn a_large_log_is_read_in_pieces() {
     let page = said(&out.stdout);
     assert!(page.contains("NCCL_PROTO=LL") && page.contains(":60002)") && page.contains("2.21.5"), "{page}");
 }
+
+fn packed(name: &str, bytes: &[u8]) -> String {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, bytes).unwrap();
+    path.to_string_lossy().into_owned()
+}
+
+fn gz(bytes: &[u8]) -> Vec<u8> {
+    let mut e = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    e.write_all(bytes).unwrap();
+    e.finish().unwrap()
+}
+
+/// Packed inputs are what they are when they are unpacked; what is damaged or beyond the budget is said, and no exit code 0.
+#[test]
+fn packed_logs_are_read_within_the_budget() {
+    let line = "host:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0/GDRDMA\n";
+    let head = "NCCL version 2.21.5+cuda12.4\nhost:1:2 [0] NCCL INFO NCCL_PROTO set by environment to LL\n";
+    let text = format!("{head}{}", line.repeat(60_000));
+    let zst = zstd::encode_all(text.as_bytes(), 3).unwrap();
+    for (name, bytes) in [("nccl.log.gz", gz(text.as_bytes())), ("nccl.log.zst", zst.clone())] {
+        let out = command(&[&packed(name, &bytes)]).output().unwrap();
+        let page = said(&out.stdout);
+        assert!(page.contains("NCCL_PROTO=LL") && page.contains("2.21.5"), "{name}: {page}{}", said(&out.stderr));
+        assert!(!page.contains("damaged"), "{name}: {page}");
+    }
+    let conf = command(&[&packed("nccl.conf.gz", &gz(b"NCCL_CROSS_NIC=0\n"))]).output().unwrap();
+    assert!(said(&conf.stdout).contains("nccl.conf.gz (nccl.conf, 1 setting)"), "{}", said(&conf.stdout));
+    let cut = command(&[&packed("cut.log.zst", &zst[..zst.len() / 2])]).output().unwrap();
+    let page = said(&cut.stdout);
+    assert!(page.contains("zstd compression is damaged after ") && page.contains("NCCL_PROTO=LL"), "{page}");
+    let harmless = gz(format!("NCCL_NET=IB\n{}", "#\n".repeat(2 << 20)).as_bytes());
+    let list = packed("large.txt.gz", &harmless);
+    let bounded = command(&["--max-input", "1M", &list]).output().unwrap();
+    let page = said(&bounded.stdout);
+    assert_eq!(bounded.status.code(), Some(2), "{page}{}", said(&bounded.stderr));
+    assert!(page.contains("the limit of packed input"), "{page}");
+    assert_eq!(command(&[&list]).output().unwrap().status.code(), Some(0));
+    let archive =
+        command(&[concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/healthy-8gpu.tar.zst")]).output().unwrap();
+    assert_eq!(archive.status.code(), Some(3));
+    assert!(said(&archive.stderr).contains("is an archive"), "{}", said(&archive.stderr));
+}

@@ -84,6 +84,12 @@ fn a_list_beside_snapshots_is_joined() {
         std::fs::write(&list, objects(&[("gpu1", 8), ("gpu3", 8)])).unwrap();
         assert_eq!(check(&[]), (2, [vec![], vec!["gpu2".to_owned()]]), "{by_node}");
         std::fs::remove_file(&list).unwrap();
+        // Packed, it is the same list.
+        let packed = fleet.join("nodes.json.zst");
+        let text = objects(&[("gpu1", 8), ("gpu2", 8)]);
+        std::fs::write(&packed, zstd::encode_all(text.as_bytes(), 3).unwrap()).unwrap();
+        assert_eq!(check(&[]), (1, [vec!["gpu2".to_owned()], vec![]]), "{by_node}");
+        std::fs::remove_file(&packed).unwrap();
         // As a source of its own, too.
         let other = dir.path().join("objects.txt");
         std::fs::write(&other, objects(&[("gpu2", 8)])).unwrap();

@@ -241,3 +241,34 @@ fn one_gpu_has_no_bandwidth_between_gpus() {
     let text = said(&topo("one-gpu", &["--assume-sm", "90", "--assume-nvlinks", "0"]).stdout);
     assert!(!text.contains("GB/s between GPUs") && !text.contains("by LOC between GPUs"), "{text}");
 }
+
+/// A packed XML is the same topology, whatever packs it; part of one is none.
+#[test]
+fn a_packed_xml_is_read() {
+    let example = format!("{}/../../examples/healthy-8gpu.tar.zst", env!("CARGO_MANIFEST_DIR"));
+    let run =
+        |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_linerate")).arg("topo").args(arguments).output().unwrap();
+    let xml = run(&[&example, "--format", "xml"]).stdout;
+    assert!(xml.starts_with(b"<system"), "{}", said(&xml));
+    let file = |name: &str, bytes: &[u8]| {
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path.to_string_lossy().into_owned()
+    };
+    let plain = run(&[&file("topo.xml", &xml), "--format", "json"]);
+    assert!(plain.status.success(), "{}", said(&plain.stderr));
+    let text = |out: &[u8], name: &str| String::from_utf8_lossy(out).replace(name, "topo.xml");
+    let same = text(&plain.stdout, "topo.xml");
+    let zst = zstd::encode_all(&xml[..], 3).unwrap();
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut gz, &xml).unwrap();
+    for (name, bytes) in [("topo.xml.zst", zst.clone()), ("topo.xml.gz", gz.finish().unwrap())] {
+        let out = run(&[&file(name, &bytes), "--format", "json"]);
+        assert_eq!(text(&out.stdout, name), same, "{name}: {}", said(&out.stderr));
+    }
+    // A second frame that is cut: the first one is all that can be read.
+    let cut = [&zst[..], &zst[..zst.len() / 2]].concat();
+    let out = run(&[&file("cut.xml.zst", &cut)]);
+    assert_eq!(out.status.code(), Some(3));
+    assert!(said(&out.stderr).contains("zstd compression is damaged"), "{}", said(&out.stderr));
+}

@@ -14,6 +14,7 @@
 
 mod context;
 mod facts;
+mod inputs;
 mod judge;
 mod near;
 mod nearness;
@@ -25,6 +26,7 @@ pub mod value;
 
 pub use context::{Context, Fabric};
 pub use facts::{Distance, Interface, Link, Nic, NodeFacts, Port, Selection};
+pub use inputs::{Inputs, Text};
 pub use judge::{Change, Judgement, Kind, Severity, judge, worst};
 pub use near::near;
 pub use recommend::{Recommendation, Recommended, recommend};

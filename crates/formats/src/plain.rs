@@ -53,7 +53,11 @@ pub const NCCL_TOPO_XML: Tool = Tool {
     called: "NCCL topology",
     run: "NCCL_TOPO_DUMP_FILE=FILE, in the environment of a job",
     gives: Gives::NoFacts("a topology that NCCL wrote"),
-    marks: &[Mark::Root(|root, rest| root == "system" && rest.contains("<cpu"))],
-    samples: &["<!-- <domain> -->\n<system version=\"1\">\n<cpu numaid=\"0\"/>"],
+    // `version` is what NCCL asks for; files that people write have it, however else they are wrong.
+    marks: &[Mark::Root(|root, rest| {
+        let tag = rest.split('>').next().unwrap_or_default();
+        root == "system" && (tag.contains("version=") || rest.contains("<cpu"))
+    })],
+    samples: &["<!-- <domain> -->\n<system version=\"1\">\n<cpu numaid=\"0\"/>", "<system version=\"1\"/>"],
     ..Tool::NONE
 };

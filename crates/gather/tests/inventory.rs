@@ -272,7 +272,7 @@ fn disagreements_are_told() {
 const SINFO: &str = "\
 cpu01|all|idle|127.0.0.2|(null)|(null)|none
 gpu001|gpu|idle|127.0.0.1|gpu:h100:8(S:0-1),nic:8|h100,ib|none
-gpu001|all|idle|127.0.0.1|gpu:h100:8(S:0-1),nic:8|h100,ib|none
+gpu001|all|idle|127.0.0.1|gpu:h100:8(S:0,1),nic:8|h100,ib|none
 gpu002|gpu|drained|127.0.0.1|gpu:8|h100,ib|u25|odd, NIC
 gpu002|all|drained|127.0.0.1|gpu:8|h100,ib|u25|odd, NIC
 gpu003|gpu|down*|127.0.0.1|(null)|h100,ib|x
@@ -319,6 +319,10 @@ fn kubernetes_says_labels() {
     }
     assert_eq!(group(&inventory, "@kubernetes:kubernetes.io/hostname=gpu001"), "Group");
     assert_eq!(inventory.remarks.len(), 1);
+    // A cluster without nodes is no error; pods are no nodes.
+    assert_eq!(names(&Site::new(&[("nodes.json", r#"{"kind":"List","items":[]}"#)]).load(&["nodes.json"])), "");
+    let pods = Site::new(&[("pods.json", r#"{"kind":"PodList","items":[{"kind":"Pod","metadata":{"name":"a"}}]}"#)]);
+    assert!(matches!(pods.try_load(&["pods.json"]), Err(InventoryError::Json { .. })));
 }
 
 #[test]

@@ -104,7 +104,7 @@ impl Budget {
 ///
 /// # Errors
 /// It is longer than the budget.
-pub fn charge_holes(file: &File, budget: &Budget) -> Result<(), Exceeded> {
+pub(crate) fn charge_holes(file: &File, budget: &Budget) -> Result<(), Exceeded> {
     let Ok(meta) = file.metadata() else { return Ok(()) };
     let occupied = meta.blocks().saturating_mul(512);
     if !meta.is_file() || meta.len() <= occupied.saturating_mul(RATIO).saturating_add(1 << 20) {

@@ -11,6 +11,7 @@ mod catalogue;
 mod census;
 mod hosts;
 mod index;
+mod input;
 mod interrupt;
 mod manifest;
 mod output;
@@ -21,11 +22,12 @@ mod redact;
 mod source;
 mod texts;
 
-pub use archive::{Limits, OpenError, Reader, Unpacked, is_archive_head};
-pub use budget::{Budget, Exceeded, charge_holes};
+pub use archive::{Limits, OpenError, Reader};
+pub use budget::{Budget, Exceeded};
 pub use capture::machine_digest;
 pub use catalogue::tries;
 pub use index::{EntryId, EntryKind, Lookup, Snapshot};
+pub use input::{Damage, Input};
 pub use manifest::{Coverage, Manifest, Unread, covers};
 pub use output::{Output, OutputKind};
 pub use reading::{Place, Pos, Reading, Why};
@@ -34,7 +36,7 @@ pub use redact::secrets::{
 };
 pub use redact::{KeyError, RedactKey};
 pub use source::{is_snapshot_dir, load, load_bytes, options_for};
-pub use texts::{Texts, content, hosts_of};
+pub use texts::{Texts, content, hosts_of, unpacked_name};
 
 /// Where the capture keeps the answers of the NVML library.
 pub(crate) const NVML_PATH: &str = "linerate/nvml.json";

@@ -12,6 +12,12 @@ pub fn content(name: &str, head: &[u8]) -> Kind {
     recognise(PackedText::name(name), head)
 }
 
+/// The name of a text without the ending that names a packing.
+#[must_use]
+pub fn unpacked_name(name: &str) -> &str {
+    PackedText::name(name)
+}
+
 /// Hosts that a text names itself: a kernel log with host names, the line of `uname -a`. File names are no evidence.
 #[must_use]
 pub fn hosts_of(name: &str, bytes: &[u8]) -> Vec<String> {

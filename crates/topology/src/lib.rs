@@ -19,6 +19,7 @@ pub mod config;
 mod env;
 mod error;
 mod fill;
+pub mod from_matrix;
 pub mod from_node;
 pub mod gdr;
 pub mod local;

@@ -36,6 +36,14 @@ pub struct Kubectl {
     pod: OnceLock<String>,
 }
 
+/// kubectl, with the configuration and the context that it works in; `None`: its own choice.
+#[must_use]
+pub fn kubectl(config: Option<&str>, context: Option<&str>) -> Vec<String> {
+    let config = config.map(|file| format!("--kubeconfig={file}"));
+    let context = context.map(|context| format!("--context={context}"));
+    std::iter::once("kubectl".to_owned()).chain(config).chain(context).collect()
+}
+
 impl Kubectl {
     /// A node by its name in Kubernetes.
     ///
@@ -58,9 +66,9 @@ impl Kubectl {
     }
 
     fn head(&self) -> Vec<String> {
-        let context = self.pods.context.iter().map(|c| format!("--context={c}"));
-        let namespace = format!("--namespace={}", self.pods.namespace);
-        std::iter::once("kubectl".to_owned()).chain(context).chain([namespace]).collect()
+        let mut argv = kubectl(None, self.pods.context.as_deref());
+        argv.push(format!("--namespace={}", self.pods.namespace));
+        argv
     }
 
     /// The question for the pod.

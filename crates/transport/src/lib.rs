@@ -33,7 +33,7 @@ pub use collect::{Collect, CollectError, collect, collect_there};
 pub use command::Command;
 pub use error::{NotDone, TransportError};
 pub use host::{HostError, HostSpec, Way};
-pub use kubectl::{Kubectl, Pods};
+pub use kubectl::{Kubectl, Pods, kubectl};
 pub use local::Local;
 pub use place::{Placed, Remover, place};
 use process::Form;

@@ -18,6 +18,7 @@ pub(crate) use value::{shows, shows_only};
 pub(crate) use wrong::{Done, Wrong};
 
 use crate::journal::{Journal, Seen};
+use crate::protocol::UNEXPECTED;
 use linerate_remedy::Act;
 use std::collections::BTreeMap;
 
@@ -122,7 +123,7 @@ pub(crate) fn on_node(act: &Act) -> Option<&dyn ActDone> {
 /// A reason why something else is there than the plan or the journal expects.
 pub(crate) fn unexpected(what: impl std::fmt::Display) -> Wrong {
     Wrong::new(
-        "unexpected",
+        UNEXPECTED,
         format!("{what}: somebody else changed it meanwhile; it is left as it is. Look at it, then decide"),
     )
 }

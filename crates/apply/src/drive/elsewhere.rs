@@ -199,7 +199,7 @@ pub(super) fn send_back<P: Place>(
         match place.goes_back(&seen, act) {
             Ok(true) => due.push(*act),
             Ok(false) => {}
-            Err(Stop::Refused(why)) if keep && why.iter().all(|t| t.code == "unexpected") => {
+            Err(Stop::Refused(why)) if keep && why.iter().all(Trouble::is_unexpected) => {
                 left.push((*n, Stop::Refused(why).to_string()));
             }
             Err(stop) => return Err(stop),

@@ -91,6 +91,14 @@ pub enum Stop {
     Cancelled,
 }
 
+impl Stop {
+    /// Whether something that somebody else changed was left as it is: [`super::Undoing::keep_changed`] ends the plan all the same.
+    #[must_use]
+    pub fn leaves_changes(&self) -> bool {
+        matches!(self, Stop::Refused(all) if all.iter().any(Trouble::is_unexpected))
+    }
+}
+
 /// Applies a plan to a node, or goes on with it.
 pub fn apply(
     node: &dyn Node,

@@ -120,9 +120,7 @@ pub(super) fn undo(
         let mut undoing = Labelled { link, how, tell };
         undoing.claims_first(state)?;
         let after = match ask(link, &Request::Rollback { plan: hash.clone() }, tell) {
-            Err(Stop::Refused(all)) if how.keep_changed && all.iter().all(|t| t.code == "unexpected") => {
-                link.inspect()?
-            }
+            Err(Stop::Refused(all)) if how.keep_changed && all.iter().all(Trouble::is_unexpected) => link.inspect()?,
             other => other?,
         };
         let after = after.state.as_ref().unwrap_or(state);

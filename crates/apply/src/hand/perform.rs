@@ -5,7 +5,7 @@ use super::{Work, acts, boot, is_made, now};
 use crate::act::{ActDone, Done, Hands, Look, Made, Wrong, end_left, on_node, unexpected};
 use crate::hand::fault::boundary;
 use crate::journal::{Journal, Key, Record, Seen};
-use crate::protocol::{Phase, Stands};
+use crate::protocol::{Phase, Stands, UNEXPECTED};
 use linerate_remedy::{Act, Plan, TrialAct};
 
 /// How often an act is begun.
@@ -144,7 +144,7 @@ fn failed(journal: &mut Journal, key: &Key, act: &Act, back: Done<()>, why: Wron
             Wrong::new(why.code, format!("{}: {}. What was there is there again{tail}", act.summary(), why.what))
         }
         Err(back) => Wrong::new(
-            "unexpected",
+            UNEXPECTED,
             format!(
                 "{}: {}. And what was there could not be put back: {}. Roll back when that is cured",
                 act.summary(),

@@ -2,7 +2,7 @@
 
 use super::{Error, Kubectl};
 use linerate_out::child::Need;
-use linerate_transport::{Cancel, Command, Local, Ran, Transport};
+use linerate_transport::{Cancel, Command, Local, Ran, Transport, kubectl};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -24,12 +24,9 @@ pub struct Program {
 
 impl Program {
     fn argv(&self, arguments: &[String]) -> Result<Vec<String>, Error> {
-        let mut argv = vec!["kubectl".to_owned()];
-        if let Some(file) = &self.config {
-            let text = file.to_str().ok_or_else(|| Error::Path(file.to_path_buf()))?;
-            argv.push(format!("--kubeconfig={text}"));
-        }
-        argv.extend(self.context.iter().map(|context| format!("--context={context}")));
+        let text = |file: &PathBuf| file.to_str().map(str::to_owned).ok_or_else(|| Error::Path(file.clone()));
+        let config = self.config.as_ref().map(text).transpose()?;
+        let mut argv = kubectl(config.as_deref(), self.context.as_deref());
         argv.push(REQUEST.to_owned());
         argv.extend(arguments.iter().cloned());
         Ok(argv)

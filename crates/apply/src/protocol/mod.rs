@@ -240,3 +240,14 @@ pub struct Trouble {
     /// What, where, why, and what to do.
     pub what: String,
 }
+
+/// The code of [`Trouble::is_unexpected`].
+pub(crate) const UNEXPECTED: &str = "unexpected";
+
+impl Trouble {
+    /// Something is neither as the plan left it nor as it was: somebody else changed it, and it was left so.
+    #[must_use]
+    pub fn is_unexpected(&self) -> bool {
+        self.code == UNEXPECTED
+    }
+}

@@ -2,7 +2,7 @@
 
 use crate::diff_args::{DiffArgs, DiffFormat};
 use crate::live;
-use crate::output::{Failure, Sink};
+use crate::output::Failure;
 use linerate_fleet::{Profile, diff};
 use linerate_node::Node;
 use linerate_report::diff::{Format, Report};
@@ -26,9 +26,9 @@ pub(crate) fn run(a: &DiffArgs) -> Result<u8, Failure> {
     };
     let found = diff::diff(&one, &other);
     let report = Report::of([&labels[0], &labels[1]], &found, one.incomplete || other.incomplete);
-    let mut sink = Sink::open(a.output.as_deref())?;
+    let mut sink = a.out.sink()?;
     let format = match a.format {
-        DiffFormat::Text => Format::Text(sink.style(a.color, a.verbose)),
+        DiffFormat::Text => Format::Text(a.out.style(&sink)),
         DiffFormat::Json => Format::Json,
         DiffFormat::Markdown => Format::Markdown,
     };

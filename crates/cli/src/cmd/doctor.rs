@@ -4,7 +4,7 @@ use super::doctor_feed::Feed;
 use super::doctor_walk::{self, Found};
 use crate::args::{DoctorArgs, DoctorFormat};
 use crate::live;
-use crate::output::{Failure, Sink};
+use crate::output::Failure;
 use crate::progress::Line;
 use crate::sources;
 use linerate_formats::bounds::DOCTOR_NODES;
@@ -45,8 +45,8 @@ pub(crate) fn run(a: &DoctorArgs) -> Result<u8, Failure> {
     let inputs = feed.inputs;
     drop(line);
     let answer = inputs.conclude(walk.remarks, walk.unread);
-    let mut sink = Sink::open(a.output.as_deref())?;
-    let style = sink.style(a.color, a.verbose);
+    let mut sink = a.out.sink()?;
+    let style = a.out.style(&sink);
     match a.format {
         DoctorFormat::Text => text::render(&answer, style, &mut sink)?,
         DoctorFormat::Json => json::render(&answer, &mut sink)?,

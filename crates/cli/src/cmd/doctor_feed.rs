@@ -4,14 +4,9 @@ use super::doctor_walk::{Found, Source};
 use crate::progress::Line;
 use linerate_doctor::{Inputs, Text};
 use linerate_snapshot::capture::Purpose;
-use linerate_snapshot::{Exceeded, Unpacked, charge_holes, is_archive_head};
-use std::cell::Cell;
-use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use linerate_snapshot::{Damage, Input};
 use std::path::Path;
 
-/// Bytes that show what an input is.
-const HEAD: usize = 64 << 10;
 /// Bytes that are read at a time.
 const CHUNK: usize = 64 << 10;
 
@@ -23,7 +18,7 @@ pub(super) struct Feed<'a> {
     total: Option<u64>,
     files: usize,
     at: usize,
-    done: Cell<u64>,
+    done: u64,
     buffer: Vec<u8>,
 }
 
@@ -39,7 +34,7 @@ impl<'a> Feed<'a> {
             total: sizes.sum(),
             files: all.len(),
             at: 0,
-            done: Cell::new(0),
+            done: 0,
             buffer: vec![0; CHUNK],
         }
     }
@@ -57,40 +52,37 @@ impl<'a> Feed<'a> {
     /// A file, a pipe, standard input.
     pub(super) fn stream(&mut self, s: &Source) {
         self.at += 1;
-        let opened: io::Result<Box<dyn Read>> = match &s.path {
-            None => Ok(Box::new(io::stdin().lock())),
-            Some(path) => File::open(path).and_then(|f| {
-                charge_holes(&f, &crate::budget::budget()).map_err(io::Error::other)?;
-                Ok(Box::new(f) as Box<dyn Read>)
-            }),
-        };
-        if let Err(e) = opened.and_then(|from| self.read(s, from)) {
-            self.inputs.unread(&s.name, format!("it cannot be read: {e}"));
+        match Input::open(s.path.as_deref(), &crate::budget::budget()) {
+            Ok(input) => self.read(s, input),
+            Err(e) => self.inputs.unread(&s.name, format!("it cannot be read: {e}")),
         }
     }
 
-    fn read(&mut self, s: &Source, from: Box<dyn Read>) -> io::Result<()> {
-        let done = std::rc::Rc::new(Cell::new(0));
-        let counted = Counted { from, done: done.clone() };
-        let mut open =
-            Open { from: Unpacked::new(counted, &crate::budget::budget())?, bytes: 0, damage: None, progress: done };
-        let head = open.head();
-        if head.is_empty() {
-            match open.damage.take() {
-                Some(why) => self.inputs.unread(&s.name, why),
-                None => self.inputs.remark(&s.name, "it is empty".to_owned()),
+    fn read(&mut self, s: &Source, mut input: Input) {
+        if input.head().is_empty() {
+            match input.piece(&mut self.buffer) {
+                Err(damage) => self.inputs.unread(&s.name, damage.to_string()),
+                Ok(_) => self.inputs.remark(&s.name, "it is empty".to_owned()),
             }
-            return Ok(());
+            return;
         }
-        if is_archive_head(&head) {
-            self.archive(s, head, open);
-            return Ok(());
+        if input.is_archive() {
+            return self.archive(s, input);
         }
-        let mut text = Text::new(s, head, &mut self.inputs);
-        while let Some(n) = self.more(s, &mut open) {
+        let mut text = Text::new(s, input.take_head(), &mut self.inputs);
+        let mut damage = None;
+        loop {
+            let n = match self.more(s, &mut input) {
+                Ok(0) => break,
+                Ok(n) => n,
+                Err(why) => {
+                    damage = Some(why);
+                    break;
+                }
+            };
             let searched = text.feed(self.buffer.get(..n).unwrap_or_default(), &mut self.inputs);
             // What is packed costs no more than a multiple of what lies on the disk.
-            if open.from.packing().is_some()
+            if input.packing().is_some()
                 && let Err(e) = crate::budget::budget().search(searched)
             {
                 self.inputs.unread(&s.name, e.to_string());
@@ -98,23 +90,21 @@ impl<'a> Feed<'a> {
             }
         }
         text.finish(&mut self.inputs);
-        if let Some(why) = open.damage.take() {
-            self.inputs.unread(&s.name, why);
+        if let Some(why) = damage {
+            self.inputs.unread(&s.name, why.to_string());
         }
-        self.done.set(self.done.get() + open.progress.get());
-        Ok(())
+        self.done += input.packed_bytes();
     }
 
     /// A tar: a snapshot, a sosreport, a tree.
-    fn archive(&mut self, s: &Source, head: Vec<u8>, open: Open<'_>) {
+    fn archive(&mut self, s: &Source, input: Input) {
         let loaded = match &s.path {
             // Our own archives are read in one go, from the file.
             Some(path) if s.size.is_some() => {
-                drop((head, open));
+                drop(input);
                 linerate_snapshot::load(path, &crate::budget::options(path, Purpose::Audit), &|_| {})
             }
-            _ => linerate_snapshot::Reader::within(&crate::budget::budget())
-                .read_from(io::Cursor::new(head).chain(open.from), &s.name),
+            _ => linerate_snapshot::Reader::within(&crate::budget::budget()).read_from(input, &s.name),
         };
         match loaded {
             Ok(snapshot) => self.inputs.snapshot(&s.name, snapshot),
@@ -126,78 +116,10 @@ impl<'a> Feed<'a> {
     }
 
     /// The next piece, in the buffer.
-    fn more(&mut self, s: &Source, open: &mut Open<'_>) -> Option<usize> {
-        let n = open.read(&mut self.buffer);
-        let done = self.done.get() + open.progress.get();
+    fn more(&mut self, s: &Source, input: &mut Input) -> Result<usize, Damage> {
+        let n = input.piece(&mut self.buffer);
+        let done = self.done + input.packed_bytes();
         self.line.bytes(done, self.total, &s.name, self.at, self.files);
         n
-    }
-}
-
-/// An input that is being read.
-struct Open<'a> {
-    from: Unpacked<'a>,
-    /// Bytes, unpacked.
-    bytes: u64,
-    /// Why it ended before its end.
-    damage: Option<String>,
-    /// Bytes on disk that were read.
-    progress: std::rc::Rc<Cell<u64>>,
-}
-
-impl Open<'_> {
-    /// The next bytes; `None` at the end, whatever that is.
-    fn read(&mut self, to: &mut [u8]) -> Option<usize> {
-        if self.damage.is_some() {
-            return None;
-        }
-        loop {
-            match self.from.read(to) {
-                Ok(0) => return None,
-                Ok(n) => {
-                    self.bytes += n as u64;
-                    return Some(n);
-                }
-                Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(e) => {
-                    let exceeded = Exceeded::of(&e).map(|e| format!("{e}; the first {} bytes were read", self.bytes));
-                    self.damage = Some(exceeded.unwrap_or_else(|| match self.from.packing() {
-                        Some(packing) => format!(
-                            "its {packing} compression is damaged after {} bytes of text: {e}; what came before was read",
-                            self.bytes
-                        ),
-                        None => format!("reading it failed after {} bytes: {e}; what came before was read", self.bytes),
-                    }));
-                    return None;
-                }
-            }
-        }
-    }
-
-    /// The beginning.
-    fn head(&mut self) -> Vec<u8> {
-        let mut head = vec![0; HEAD];
-        let mut have = 0;
-        while have < HEAD
-            && let Some(n) = head.get_mut(have..).and_then(|rest| self.read(rest))
-        {
-            have += n;
-        }
-        head.truncate(have);
-        head
-    }
-}
-
-/// Counts what is read from disk.
-struct Counted {
-    from: Box<dyn Read>,
-    done: std::rc::Rc<Cell<u64>>,
-}
-
-impl Read for Counted {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let n = self.from.read(buf)?;
-        self.done.set(self.done.get() + n as u64);
-        Ok(n)
     }
 }

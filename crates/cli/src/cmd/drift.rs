@@ -40,7 +40,7 @@ pub(crate) fn run(a: &DriftArgs) -> Result<u8, Failure> {
     let found = drift(&table, Options { reference });
     let heads: Vec<&Head> = table.heads().collect();
     let report = Report::of(&heads, &found, unreadable);
-    let mut sink = Sink::open(a.output.as_deref())?;
+    let mut sink = a.out.sink()?;
     report.write(format(a, &sink), &mut sink)?;
     sink.finish()?;
     Ok(report.exit_code)
@@ -48,7 +48,7 @@ pub(crate) fn run(a: &DriftArgs) -> Result<u8, Failure> {
 
 fn format(a: &DriftArgs, sink: &Sink) -> Format {
     match a.format {
-        DiffFormat::Text => Format::Text(sink.style(a.color, a.verbose)),
+        DiffFormat::Text => Format::Text(a.out.style(sink)),
         DiffFormat::Json => Format::Json,
         DiffFormat::Markdown => Format::Markdown,
     }
@@ -117,7 +117,7 @@ fn since(a: &DriftArgs, time: u64) -> Result<u8, Failure> {
         Ok(())
     })?;
     let report = linerate_report::since::Report::of(&changes, &new, unreadable);
-    let mut sink = Sink::open(a.output.as_deref())?;
+    let mut sink = a.out.sink()?;
     report.write(format(a, &sink), &mut sink)?;
     sink.finish()?;
     Ok(report.exit_code)

@@ -1,7 +1,7 @@
 //! `linerate where`.
 
 use crate::index_args::{WhereArgs, WhereFormat};
-use crate::output::{Failure, Sink, remark};
+use crate::output::{Failure, remark};
 use linerate_fleet::condition::{Condition, NotACondition};
 use linerate_fleet::names;
 use linerate_gather::index::{Index, Question, When};
@@ -49,11 +49,11 @@ pub(crate) fn run(a: &WhereArgs) -> Result<u8, Failure> {
     });
     let asked = (texts.into_iter().cloned().collect(), a.subject.clone());
     let report = Located::of(asked, found.collect(), &blind, answer.no, shown);
-    let mut sink = Sink::open(a.output.as_deref())?;
+    let mut sink = a.out.sink()?;
     let format = match a.format {
         WhereFormat::Set => Format::Set,
         WhereFormat::Lines => Format::Lines,
-        WhereFormat::Text => Format::Text(sink.style(a.color, a.verbose)),
+        WhereFormat::Text => Format::Text(a.out.style(&sink)),
         WhereFormat::Json => Format::Json,
     };
     report.write(format, &mut sink)?;

@@ -21,6 +21,5 @@ pub(crate) mod remedy;
 pub(crate) mod rules;
 pub(crate) mod shell;
 pub(crate) mod topo;
-mod topo_matrix;
 mod topo_node;
 mod topo_source;

@@ -1,7 +1,7 @@
 //! `linerate nodes`.
 
 use crate::nodes_args::{NodesArgs, NodesFormat};
-use crate::output::{Failure, Sink};
+use crate::output::Failure;
 use crate::progress::Line;
 use crate::targets;
 use linerate_fleet::NodeSet;
@@ -25,9 +25,9 @@ pub(crate) fn run(a: &NodesArgs) -> Result<u8, Failure> {
         return Err(Failure::new("interrupted"));
     }
     let report = report(&inventory, &targets, reached.as_deref());
-    let mut sink = Sink::open(a.output.as_deref())?;
+    let mut sink = a.out.sink()?;
     let format = match a.format {
-        NodesFormat::Text => Format::Text(sink.style(a.color, a.verbose)),
+        NodesFormat::Text => Format::Text(a.out.style(&sink)),
         NodesFormat::Json => Format::Json,
         NodesFormat::Set => Format::Set,
     };

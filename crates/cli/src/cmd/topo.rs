@@ -1,6 +1,5 @@
 //! `linerate topo`.
 
-use super::topo_matrix;
 use super::topo_source::{self, Loaded, Source};
 use crate::args::{TopoArgs, TopoFormat, modelled};
 use crate::output::{Failure, Sink};
@@ -10,7 +9,7 @@ use linerate_formats::nvidia_smi::Topo as TopoM;
 use linerate_formats::pci::{LinkSpeed, LinkWidth};
 use linerate_out::json::Inert;
 use linerate_report::topo::scene::{Extras, Scene};
-use linerate_report::topo::{LinkState, PcieLink, Topo, dot, json, names, svg, text};
+use linerate_report::topo::{LinkState, PcieLink, Topo, dot, json, matrix, names, svg, text};
 use linerate_snapshot::capture::Purpose;
 use linerate_snapshot::rdma_dump;
 use linerate_topology::ceiling::{Extra, bottleneck, known_ceilings};
@@ -119,7 +118,7 @@ fn matrix_alone(a: &TopoArgs, label: &str, matrix: &TopoM, incomplete: bool) -> 
             .hint("`linerate topo FILE` without other options shows what the matrix says of NCCL; for the rest add the text of `lspci -vvv`"));
     }
     let mut sink = Sink::open(a.output.as_deref())?;
-    topo_matrix::render(label, matrix, &mut sink)?;
+    matrix::render(label, matrix, &mut sink)?;
     sink.finish()?;
     Ok(exit_code(incomplete))
 }
@@ -190,7 +189,7 @@ fn change_links(changes: &[Change], source: &mut Source) {
 
 /// What a drawing shows; what it marks as limiting is what `--ceiling` says.
 fn scene(topo: &Topo<'_>) -> Scene {
-    let limiting = topo.ceilings.and_then(bottleneck).map(|e| one_element(e.name.as_ref()));
+    let limiting = topo.ceilings.and_then(bottleneck).map(|e| e.mark().to_owned());
     // Nothing is marked as the bottleneck by an assumption: such ceilings are not among these.
     let extras = Extras {
         title: topo.label.to_owned(),
@@ -201,22 +200,6 @@ fn scene(topo: &Topo<'_>) -> Scene {
         matrix: topo.matrix,
     };
     Scene::new(topo.document, topo.analysis, &extras)
-}
-
-/// What a drawing can mark of an element's name: a bus id, `mlx5_2`, `NVLink`; else the name.
-fn one_element(name: &str) -> String {
-    let words = || name.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | '+'));
-    let bus_id = |w: &&str| w.len() >= 12 && w.matches(':').count() == 2 && w.contains('.');
-    if let Some(id) = words().find(bus_id) {
-        return id.to_owned();
-    }
-    if name.starts_with("NVLink") {
-        return "NVLink".to_owned();
-    }
-    match name.split_once(": ") {
-        Some((nic, _)) => nic.to_owned(),
-        None => name.to_owned(),
-    }
 }
 
 fn explain(a: &TopoArgs, topo: &Topo<'_>, sink: &mut Sink) -> Result<(), Failure> {

@@ -4,6 +4,8 @@ use crate::args::{TopoArgs, XmlKind};
 use crate::live;
 use crate::output::Failure;
 use crate::sources;
+use linerate_formats::Kind;
+use linerate_formats::bounds::XML_BYTES;
 use linerate_formats::nvidia_smi::Topo as TopoM;
 use linerate_report::topo::LinkState;
 use linerate_snapshot::Snapshot;
@@ -13,7 +15,6 @@ use linerate_topology::from_node::{FromNode, Matrix};
 use linerate_topology::xml::{Dialect, Document};
 use linerate_topology::{Config, Input, Nvlink, Open};
 use std::collections::HashMap;
-use std::io::Read;
 use std::path::Path;
 
 /// A topology, and what is known beside it.
@@ -70,10 +71,6 @@ impl Source {
     }
 }
 
-/// As much of a file as tells what it is; a topology is far smaller than the limit.
-const MAX_XML: u64 = linerate_formats::bounds::XML_BYTES as u64 + 1;
-const HEAD: usize = 64 << 10;
-
 pub(super) fn load(a: &TopoArgs) -> Result<Loaded, Failure> {
     let path = path(a);
     if a.on.read.on.is_none()
@@ -102,17 +99,15 @@ fn path(a: &TopoArgs) -> &Path {
     a.root.as_deref().or(a.source.as_deref()).unwrap_or(Path::new("/"))
 }
 
-/// The text of a file that looks like a topology.
+/// The text of a file that is a topology.
 fn xml_text(path: &Path) -> Result<Option<Vec<u8>>, Failure> {
     let fail = |e: std::io::Error| Failure::new(format!("cannot read {}: {e}", path.display()));
-    let mut file = std::fs::File::open(path).map_err(fail)?;
-    let mut text = Vec::new();
-    file.by_ref().take(HEAD as u64).read_to_end(&mut text).map_err(fail)?;
-    let has = |what: &[u8]| text.windows(what.len()).any(|w| w == what);
-    if !has(b"<system") || has(b"<nvidia_smi_log") {
+    let input = linerate_snapshot::Input::open(Some(path), &crate::budget::budget()).map_err(fail)?;
+    if input.kind(&path.file_name().unwrap_or_default().to_string_lossy()) != Kind::NcclTopoXml {
         return Ok(None);
     }
-    file.take(MAX_XML).read_to_end(&mut text).map_err(fail)?;
+    // Part of a topology is another one.
+    let text = input.text(XML_BYTES as u64).map_err(|d| Failure::new(format!("{}: {d}", path.display())))?;
     Ok(Some(text))
 }
 

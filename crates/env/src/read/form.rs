@@ -25,6 +25,22 @@ pub enum Form {
     Unknown,
 }
 
+impl Form {
+    /// As reports call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Form::Environ | Form::List => "environment",
+            Form::Conf => "nccl.conf",
+            Form::Script => "script",
+            Form::Manifest => "manifest",
+            Form::Dockerfile => "Dockerfile",
+            Form::Log => "log",
+            Form::Unknown => "not understood",
+        }
+    }
+}
+
 /// What an input is, by its content; the file name helps. As much of the beginning as is there is looked at, 64 KiB at most.
 #[must_use]
 pub fn sniff(name: Option<&str>, bytes: &[u8]) -> Form {

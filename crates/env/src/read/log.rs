@@ -33,6 +33,7 @@ pub struct LogReader {
     long: Option<u64>,
     seen: HashSet<(String, String)>,
     networks: Vec<String>,
+    searched: u64,
 }
 
 impl std::fmt::Debug for LogReader {
@@ -54,6 +55,7 @@ impl LogReader {
             long: None,
             seen: HashSet::new(),
             networks: Vec::new(),
+            searched: 0,
         }
     }
 
@@ -78,6 +80,12 @@ impl LogReader {
         self.whole(lines);
         self.lines += memchr::memchr_iter(b'\n', lines).count() as u64;
         self.keep(rest);
+    }
+
+    /// Bytes around the words of NCCL, which were looked at closely.
+    #[must_use]
+    pub fn searched(&self) -> u64 {
+        self.searched
     }
 
     /// What was found.
@@ -119,6 +127,7 @@ impl LogReader {
             let found = bytes.get(at..).unwrap_or_default();
             let stop = memchr::memchr(b'\n', found).unwrap_or(found.len()).min(ENV_LOG_SAID);
             let before = bytes.get(at.saturating_sub(120)..at).unwrap_or_default();
+            self.searched += (before.len() + stop) as u64;
             let start = memchr::memrchr(b'\n', before).map_or(0, |s| s + 1);
             let before = String::from_utf8_lossy(before.get(start..).unwrap_or_default()).into_owned();
             let after = String::from_utf8_lossy(found.get(..stop).unwrap_or_default()).into_owned();

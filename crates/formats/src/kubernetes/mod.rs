@@ -106,6 +106,9 @@ pub struct Node {
     pub machine_id: Option<String>,
     /// `systemUUID`: that of SMBIOS, in lower case.
     pub system_uuid: Option<String>,
+    /// The address by which the cluster's nodes reach it.
+    #[serde(skip)]
+    pub internal_ip: Option<String>,
     /// Labels.
     pub labels: Vec<Pair>,
     /// Annotations of at most [`ANNOTATION`] bytes.
@@ -123,15 +126,43 @@ pub struct Node {
 /// The nodes of a document.
 ///
 /// # Errors
-/// It is no JSON, or neither a node nor a list.
+/// It is no JSON, or neither a node nor a list, or one without members.
 pub fn read(bytes: &[u8]) -> Result<Kept<Node>, ParseError> {
+    Some(list(bytes)?).filter(|l| !l.is_empty).map(|l| l.nodes).ok_or_else(no_node)
+}
+
+/// The nodes of a list, of which there may be none.
+///
+/// # Errors
+/// It is no JSON, or neither a node nor a list of them.
+pub fn read_list(bytes: &[u8]) -> Result<Kept<Node>, ParseError> {
+    let list = list(bytes)?;
+    if list.is_empty || !list.nodes.items.is_empty() { Ok(list.nodes) } else { Err(no_node()) }
+}
+
+fn no_node() -> ParseError {
+    ParseError::new(0, Why::Missing("no node is in it: neither `kind: Node` nor a list of them"))
+}
+
+/// What a document holds.
+struct Listed {
+    nodes: Kept<Node>,
+    /// It is a list without members.
+    is_empty: bool,
+}
+
+fn list(bytes: &[u8]) -> Result<Listed, ParseError> {
     let text = decode(bytes);
     let document: Document<'_> = serde_json::from_str(&text)
         .map_err(|e| ParseError::syntax(u32::try_from(e.line()).unwrap_or(u32::MAX), "not a node as JSON", &e))?;
     let place = Lines { text: &text, index: LineIndex::new(&text) };
     let mut out = Kept::default();
     let (items, own) = document.parts();
-    for item in items.iter().chain(own.as_ref()).filter(|i| i.is_node()) {
+    let is_empty = own.is_none() && items.as_ref().is_some_and(Vec::is_empty);
+    if own.is_none() && items.is_none() {
+        return Err(no_node());
+    }
+    for item in items.iter().flatten().chain(own.as_ref()).filter(|i| i.is_node()) {
         let Some(node) = item.node(&place) else { continue };
         if out.items.len() < Limit::CLUSTER_NODES.value() as usize {
             out.items.push(node);
@@ -139,10 +170,7 @@ pub fn read(bytes: &[u8]) -> Result<Kept<Node>, ParseError> {
             crate::bounds::leave_out(&mut out.left_out, Limit::CLUSTER_NODES, node.line);
         }
     }
-    if out.items.is_empty() && items.is_empty() {
-        return Err(ParseError::new(0, Why::Missing("no node is in it: neither `kind: Node` nor a list of them")));
-    }
-    Ok(out)
+    Ok(Listed { nodes: out, is_empty })
 }
 
 /// Lines of the pieces of a text.

@@ -86,8 +86,9 @@ type Map<'t> = BTreeMap<Said<'t>, Said<'t>>;
 pub(super) struct Document<'t> {
     #[serde(borrow, default)]
     kind: Option<Said<'t>>,
+    /// `None`: it is no list.
     #[serde(borrow, default)]
-    items: Vec<Item<'t>>,
+    items: Option<Vec<Item<'t>>>,
     #[serde(borrow, default)]
     metadata: Option<Metadata<'t>>,
     #[serde(borrow, default)]
@@ -97,8 +98,8 @@ pub(super) struct Document<'t> {
 }
 
 impl<'t> Document<'t> {
-    /// The members of the list, and the document itself where it is a node.
-    pub(super) fn parts(self) -> (Vec<Item<'t>>, Option<Item<'t>>) {
+    /// The members of the list, where it is one, and the document itself where it is a node.
+    pub(super) fn parts(self) -> (Option<Vec<Item<'t>>>, Option<Item<'t>>) {
         let Document { kind, items, metadata, spec, status } = self;
         let is_node = kind.as_ref().is_some_and(|k| k.text() == "Node");
         (items, is_node.then_some(Item { kind, metadata, spec, status }))
@@ -153,6 +154,8 @@ struct Status<'t> {
     allocatable: Option<Map<'t>>,
     #[serde(borrow, default)]
     conditions: Option<Vec<StatusCondition<'t>>>,
+    #[serde(borrow, default)]
+    addresses: Option<Vec<Address<'t>>>,
     #[serde(borrow, default, rename = "nodeInfo")]
     info: Option<Info<'t>>,
 }
@@ -165,6 +168,14 @@ struct StatusCondition<'t> {
     status: Option<Said<'t>>,
     #[serde(borrow, default)]
     reason: Option<Said<'t>>,
+}
+
+#[derive(serde::Deserialize)]
+struct Address<'t> {
+    #[serde(borrow, default, rename = "type")]
+    kind: Option<Said<'t>>,
+    #[serde(borrow, default)]
+    address: Option<Said<'t>>,
 }
 
 #[derive(serde::Deserialize)]
@@ -191,12 +202,16 @@ impl Item<'_> {
                 .collect()
         };
         let info = status.and_then(|s| s.info.as_ref());
+        let addresses = status.and_then(|s| s.addresses.as_ref());
+        let internal = |a: &&Address<'_>| a.kind.as_ref().is_some_and(|k| k.text() == "InternalIP");
+        let internal = addresses.and_then(|all| all.iter().find(internal)).and_then(|a| a.address.as_ref());
         let id = |t: Option<&Said<'_>>| t.map(|t| t.text().trim().to_ascii_lowercase()).filter(|t| !t.is_empty());
         Some(Node {
             line: place.of(name),
             name: name.text().to_owned(),
             machine_id: id(info.and_then(|i| i.machine.as_ref())),
             system_uuid: id(info.and_then(|i| i.system.as_ref())),
+            internal_ip: internal.map(|a| a.text().to_owned()),
             labels: pairs(&metadata.labels, |_, _| true),
             annotations: pairs(&metadata.annotations, |_, v| v.len() <= ANNOTATION && !v.contains(['{', '\n'])),
             taints: self.spec.as_ref().and_then(|s| s.taints.as_ref()).map(|t| taints(t, place)).unwrap_or_default(),

@@ -6,7 +6,7 @@ use super::{Config, ConfigError, Inventory, Place, genders, hosts, kubernetes, m
 use linerate_fleet::cluster::{Lists, Scheduler};
 use linerate_formats::bounds::{INVENTORY_ANSWER, INVENTORY_FILE};
 use linerate_out::child::Need;
-use linerate_transport::{Cancel, Command, Local, Transport, TransportError};
+use linerate_transport::{Cancel, Command, Local, Transport, TransportError, kubectl};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -71,7 +71,7 @@ pub enum InventoryError {
         /// File or command.
         what: String,
         /// Why.
-        why: serde_json::Error,
+        why: linerate_formats::ParseError,
     },
     /// A program that is not here.
     #[error("the program {0} is not installed here")]
@@ -297,8 +297,7 @@ impl Loader<'_> {
     }
 
     fn kubernetes(&mut self, context: Option<&str>) -> Result<(), InventoryError> {
-        let mut argv = vec!["kubectl".to_owned()];
-        argv.extend(context.map(|c| format!("--context={c}")));
+        let mut argv = kubectl(None, context);
         argv.extend(kubernetes::COMMAND.iter().map(|w| (*w).to_owned()));
         let what = context.map_or_else(|| "kubectl get nodes".to_owned(), |c| format!("kubectl get nodes in {c}"));
         let answer = self.ask("kubectl", argv, Need::Kubectl)?;

@@ -2,6 +2,7 @@
 
 use super::found::{Found, Kind, Text, Wrong};
 use linerate_formats::bounds::INVENTORY_NAME;
+use linerate_formats::slurm::gres;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is run: one line for each node and partition. The reason, in which any character may be, comes last.
@@ -16,7 +17,7 @@ pub fn read(text: &str) -> Found {
     let mut seen = BTreeSet::new();
     for (n, line) in text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty()) {
         let mut fields = line.splitn(7, '|').map(str::trim);
-        let [Some(node), Some(partition), Some(state), Some(address), Some(gres), Some(features), _] =
+        let [Some(node), Some(partition), Some(state), Some(address), Some(resources), Some(features), _] =
             std::array::from_fn(|_| fields.next())
         else {
             found.wrong(text_of.at(n), Wrong::Form("NODE|PARTITION|STATE|ADDRESS|GRES|FEATURES|REASON"));
@@ -39,9 +40,7 @@ pub fn read(text: &str) -> Found {
             add("state", "not-responding");
         }
         known(features).into_iter().flat_map(|f| f.split(',')).for_each(|f| add("feature", f));
-        // `gpu:h100:8(S:0-1)` is of the kind gpu.
-        let kind = |g: &str| g.split([':', '(']).next().unwrap_or_default().to_owned();
-        known(gres).into_iter().flat_map(|g| g.split(',')).for_each(|g| add("gres", &kind(g)));
+        known(resources).into_iter().flat_map(gres::parse).for_each(|g| add("gres", &g.name));
     }
     for (name, nodes) in groups {
         let nodes: Vec<&str> = nodes.into_iter().collect();

@@ -5,6 +5,7 @@ pub mod differences;
 pub mod dot;
 pub mod json;
 mod link;
+pub mod matrix;
 pub mod names;
 pub mod scene;
 pub mod svg;

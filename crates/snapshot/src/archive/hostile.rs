@@ -377,13 +377,17 @@ fn empty_members_of_bzip2_are_counted() {
     let mut one = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::new(1));
     one.write_all(b"").unwrap();
     let one = one.finish().unwrap();
-    let mut u = crate::Unpacked::new(std::io::Cursor::new(one.repeat(3000)), &crate::Budget::default()).unwrap();
+    let mut u =
+        crate::archive::Unpacked::new(std::io::Cursor::new(one.repeat(3000)), &crate::Budget::default()).unwrap();
     let e = std::io::copy(&mut u, &mut std::io::sink()).unwrap_err();
     assert!(e.to_string().contains("members"), "{e}");
     let few = [one.repeat(10), text_member()].concat();
     let mut out = Vec::new();
-    std::io::Read::read_to_end(&mut crate::Unpacked::new(&few[..], &crate::Budget::default()).unwrap(), &mut out)
-        .unwrap();
+    std::io::Read::read_to_end(
+        &mut crate::archive::Unpacked::new(&few[..], &crate::Budget::default()).unwrap(),
+        &mut out,
+    )
+    .unwrap();
     assert_eq!(out, b"text\n");
 }
 

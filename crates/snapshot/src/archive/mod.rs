@@ -22,7 +22,7 @@ use linerate_formats::bounds;
 pub(crate) use packed_text::{PackedText, packed_text};
 pub(crate) use part::directory as part_of_tree;
 pub use read::Reader;
-pub use unpack::{Unpacked, is_archive_head};
+pub(crate) use unpack::{Unpacked, is_archive_head};
 
 /// Whether a file that begins so is an archive, or packed, and not a plain text.
 pub(crate) fn is_archive(head: &[u8]) -> bool {

@@ -121,7 +121,7 @@ mod tests {
                 assert!(a.entry(p, Item::File(b"4\n")).is_ok());
             }
         }
-        a.finish("t", &mut Default::default())
+        a.finish("t", &mut crate::redact::secrets::Cleaner::default())
     }
 
     #[test]

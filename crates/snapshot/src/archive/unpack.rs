@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 const MAGIC: usize = 16;
 
 /// Bytes of a stream, unpacked as they come: gzip of several members, zstd of several frames, xz, bzip2, or as they are.
-pub struct Unpacked<'a> {
+pub(crate) struct Unpacked<'a> {
     from: Box<dyn Read + 'a>,
     packing: Option<&'static str>,
     packed: Arc<AtomicU64>,
@@ -23,7 +23,7 @@ impl<'a> Unpacked<'a> {
     ///
     /// # Errors
     /// The first bytes cannot be read, or there is no memory for the decompressor.
-    pub fn new(from: impl Read + 'a, budget: &Budget) -> io::Result<Self> {
+    pub(crate) fn new(from: impl Read + 'a, budget: &Budget) -> io::Result<Self> {
         let mut from = from;
         let mut head = Vec::with_capacity(MAGIC);
         from.by_ref().take(MAGIC as u64).read_to_end(&mut head)?;
@@ -47,13 +47,13 @@ impl<'a> Unpacked<'a> {
 
     /// Bytes that were read of what is packed.
     #[must_use]
-    pub fn packed_bytes(&self) -> u64 {
+    pub(crate) fn packed_bytes(&self) -> u64 {
         self.packed.load(Relaxed)
     }
 
     /// How it is packed; `None` for plain bytes.
     #[must_use]
-    pub fn packing(&self) -> Option<&'static str> {
+    pub(crate) fn packing(&self) -> Option<&'static str> {
         self.packing
     }
 }
@@ -66,7 +66,7 @@ impl Read for Unpacked<'_> {
 
 /// Whether unpacked bytes that begin so are an archive of files: tar, or the text form of hwloc and others.
 #[must_use]
-pub fn is_archive_head(head: &[u8]) -> bool {
+pub(crate) fn is_archive_head(head: &[u8]) -> bool {
     ttar::is(head) || head.first_chunk::<512>().is_some_and(|block| tar::header(block).is_ok())
 }
 

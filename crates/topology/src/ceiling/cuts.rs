@@ -1,7 +1,7 @@
 //! What can leave a group of GPUs: collectives cross the border of every group, the more the slower.
 
 use super::collective::{Collective, Shape};
-use super::derive::{Element, ElementKind, Range, Step};
+use super::derive::{Element, ElementKind, Part, Range, Step};
 use super::elements::{Elements, Info, gpu_name, together};
 use super::pcie::Direction;
 use super::words::Name;
@@ -191,15 +191,16 @@ fn cut(e: &Elements, inside: &[NodeId], devs: &[NodeId], nvlink_only: bool) -> O
     let steps = infos.iter().flat_map(|i| i.steps(Direction::Write)).cloned().collect();
     let one_gpu =
         if gpus_in == 1 { inside.first().and_then(|d| s.node(*d)).filter(|n| n.kind == NodeKind::Dev) } else { None };
-    let (name, kind) = match one_gpu {
+    let out = match one_gpu {
         Some(dev) if infos.len() > 1 && infos.iter().all(|i| i.kind == ElementKind::NvLink) => {
-            (format!("NVLink of {}", gpu_name(s, dev)).into(), ElementKind::NvLink)
+            let name = format!("NVLink of {}", gpu_name(s, dev)).into();
+            Element { name, kind: ElementKind::NvLink, part: Part::NvLink, limit }
         }
-        _ => together(&infos)?,
+        _ => together(&infos, limit)?,
     };
     let gpus = u32::try_from(gpus_in).ok()?;
     let nics = inside.iter().any(|n| s.node(*n).is_some_and(|n| n.kind == NodeKind::Nic));
-    Some(Cut { gpus, closed: !nics && !nvlink_only, out: Element { name, kind, limit }, steps })
+    Some(Cut { gpus, closed: !nics && !nvlink_only, out, steps })
 }
 
 /// Groups of GPUs that NVLink joins, where there are several and they have several.

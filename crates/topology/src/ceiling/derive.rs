@@ -172,6 +172,19 @@ pub enum ElementKind {
     C2c,
 }
 
+/// What of a node something is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// The PCIe link above a function, by its bus id.
+    Function(Name),
+    /// The port of a NIC, by the NIC's name.
+    Nic(Name),
+    /// NVLinks.
+    NvLink,
+    /// Anything else, or several things of which none stands for all.
+    Other,
+}
+
 /// Something that can limit, and what it allows.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Element {
@@ -180,8 +193,23 @@ pub struct Element {
     pub name: Name,
     /// Its kind.
     pub kind: ElementKind,
+    /// What of the node it is; of several alike the first.
+    #[serde(skip)]
+    pub part: Part,
     /// What the result would be if nothing else limited, in the derivation's unit.
     pub limit: Range,
+}
+
+impl Element {
+    /// What a drawing can mark: a bus id, the name of a NIC, `NVLink`; else the name.
+    #[must_use]
+    pub fn mark(&self) -> &str {
+        match &self.part {
+            Part::Function(name) | Part::Nic(name) => name,
+            Part::NvLink => "NVLink",
+            Part::Other => &self.name,
+        }
+    }
 }
 
 /// A ceiling and how it comes about.

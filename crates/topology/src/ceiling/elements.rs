@@ -1,6 +1,6 @@
 //! What each link of a system is, and what it can carry.
 
-use super::derive::{ElementKind, Quality, Range, Step, Unit};
+use super::derive::{Element, ElementKind, Part, Quality, Range, Step, Unit};
 use super::extra::Extra;
 use super::fabric;
 use super::pcie::{Direction, PcieLink};
@@ -16,6 +16,7 @@ use std::sync::Arc;
 pub(crate) struct Info {
     pub(crate) name: Name,
     pub(crate) kind: ElementKind,
+    pub(crate) part: Part,
     /// GB/s when the device that starts the transfer writes.
     pub(crate) write: Range,
     /// The same when it reads.
@@ -34,9 +35,14 @@ impl Info {
         if direction == Direction::Write { write } else { read }
     }
 
-    pub(crate) fn one(name: Name, kind: ElementKind, limit: Range, steps: Vec<Step>) -> Info {
+    /// It as what limits.
+    pub(crate) fn element(&self, limit: Range) -> Element {
+        Element { name: self.name.clone(), kind: self.kind, part: self.part.clone(), limit }
+    }
+
+    pub(crate) fn one(name: Name, kind: ElementKind, part: Part, limit: Range, steps: Vec<Step>) -> Info {
         let steps: Arc<[Step]> = steps.into();
-        Info { name, kind, write: limit, read: limit, steps: [steps.clone(), steps] }
+        Info { name, kind, part, write: limit, read: limit, steps: [steps.clone(), steps] }
     }
 }
 
@@ -120,7 +126,7 @@ impl Look<'_> {
                 let dev = if from.kind == NodeKind::Cpu { to } else { from };
                 let name: Name = format!("chip-to-chip link of {}", gpu_name(s, dev)).into();
                 let step = estimate(&name, "the topology's bw × count".into(), Range::exact(model), "NCCL's topology");
-                Some(Info::one(name, ElementKind::C2c, Range::exact(model), vec![step]))
+                Some(Info::one(name, ElementKind::C2c, Part::Other, Range::exact(model), vec![step]))
             }
             LinkKind::Sys => {
                 let (a, b) = (from.cpu()?, to.cpu()?);
@@ -129,7 +135,7 @@ impl Look<'_> {
                 let name = Name::from(name);
                 let formula = "NCCL's constant for device traffic, to all links of such a CPU".into();
                 let step = estimate(&name, formula, limit, "NCCL topo.h; vendors' data sheets, from memory");
-                Some(Info::one(name, ElementKind::Smp, limit, vec![step]))
+                Some(Info::one(name, ElementKind::Smp, Part::Other, limit, vec![step]))
             }
         }
     }
@@ -169,7 +175,7 @@ impl Look<'_> {
                 let name = Name::from(name);
                 let steps = [Direction::Write, Direction::Read].map(|d| link.steps(d, &name).into());
                 let (write, read) = (link.data(Direction::Write), link.data(Direction::Read));
-                Some(Info { name, kind, write, read, steps })
+                Some(Info { name, kind, part: Part::Function(busid.into()), write, read, steps })
             }
             // What a hypervisor emulates carries nothing and limits nothing; and what NCCL makes of it says nothing about the wires.
             None if extra.virtual_links => {
@@ -194,7 +200,7 @@ impl Look<'_> {
                 let what = Name::from(format!("{what}, speed or width not seen"));
                 let formula = Words::of(move |f| write!(f, "NCCL's figure, up to {}", widest.name()));
                 let step = Step { quality: Quality::Unseen, ..estimate(&what, formula, limit, "NCCL topo.cc") };
-                Some(Info::one(what, kind, limit, vec![step]))
+                Some(Info::one(what, kind, Part::Function(busid.into()), limit, vec![step]))
             }
         }
     }
@@ -233,7 +239,7 @@ fn port(seen: &Seen, extra: &Extra, net: &crate::system::Net, notes: &mut Vec<St
         notes.push(format!("{name}: no rate was seen, so its port is not counted as a limit: give the rate"));
         return None;
     };
-    Some(Info::one(d.limiting.name.clone(), ElementKind::Port, d.gigabytes(), d.steps))
+    Some(Info::one(d.limiting.name.clone(), ElementKind::Port, d.limiting.part.clone(), d.gigabytes(), d.steps))
 }
 
 pub(crate) fn net_name(net: &crate::system::Net) -> String {
@@ -271,7 +277,7 @@ fn nvlink(s: &System, seen: &Seen, l: &Link, from: &Node, to: &Node, notes: &mut
         (Range::exact(l.bandwidth.into()), "NCCL's figure; the number of links was not seen".into())
     };
     let step = estimate(&name, formula, limit, "NCCL topo.h (lower); NVLink's signalling rate (upper)");
-    Some(Info::one(name, ElementKind::NvLink, limit, vec![step]))
+    Some(Info::one(name, ElementKind::NvLink, Part::NvLink, limit, vec![step]))
 }
 
 fn devices(gpus: usize, nics: usize) -> String {
@@ -284,19 +290,22 @@ fn devices(gpus: usize, nics: usize) -> String {
     if parts.is_empty() { "nothing".to_owned() } else { parts.join(" and ") }
 }
 
-/// Names of ports and links that limit together.
-pub(crate) fn together(infos: &[&Info]) -> Option<(Name, ElementKind)> {
-    let mut names: Vec<&str> = Vec::new();
+/// Ports and links that limit together.
+pub(crate) fn together(infos: &[&Info], limit: Range) -> Option<Element> {
+    let mut each: Vec<&Info> = Vec::new();
     for i in infos {
-        if !names.contains(&&*i.name) {
-            names.push(&i.name);
+        if !each.iter().any(|e| e.name == i.name) {
+            each.push(i);
         }
     }
-    let kind = infos.first()?.kind;
-    let name = match names.as_slice() {
-        [one] => (*one).to_owned(),
+    let first = each.first()?;
+    let (kind, mut part) = (first.kind, first.part.clone());
+    let name = match each.as_slice() {
+        [one] => one.name.clone(),
         all => {
-            let shown: Vec<&str> = all.iter().take(8).copied().collect();
+            let function = all.iter().take(8).find(|i| matches!(i.part, Part::Function(_)));
+            part = function.map_or(part, |i| i.part.clone());
+            let shown: Vec<&str> = all.iter().take(8).map(|i| &*i.name).collect();
             let more = all.len() - shown.len();
             let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
             // "mlx5_0: 400 Gb/s port", "PCIe Gen5 x16 link of GPU0 (…)": what they have in common, once.
@@ -310,8 +319,47 @@ pub(crate) fn together(infos: &[&Info]) -> Option<(Name, ElementKind)> {
                 };
             let ports = common(&parts(": "), |s| s.1.to_owned(), |s| s.0.to_owned());
             let links = common(&parts(" link of "), |s| format!("{} link", s.0), |s| s.1.to_owned());
-            ports.or(links).unwrap_or_else(|| format!("{}{tail}", shown.join(" + ")))
+            if ports.is_some() {
+                // No port stands for all.
+                part = Part::Other;
+            }
+            ports.or(links).unwrap_or_else(|| format!("{}{tail}", shown.join(" + "))).into()
         }
     };
-    Some((name.into(), kind))
+    Some(Element { name, kind, part, limit })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drawing_marks_one_thing() {
+        let limit = Range::exact(1.0);
+        let port = |nic: &str, rate: u32| {
+            let name = format!("{nic}: {rate} Gb/s port").into();
+            Info::one(name, ElementKind::Port, Part::Nic(nic.into()), limit, Vec::new())
+        };
+        let link = |id: &str| {
+            let name = format!("PCIe Gen5 x16 link of GPU0 ({id})").into();
+            Info::one(name, ElementKind::Pcie, Part::Function(id.into()), limit, Vec::new())
+        };
+        let nvlink = |gpu: &str| {
+            Info::one(format!("NVLink of {gpu}").into(), ElementKind::NvLink, Part::NvLink, limit, Vec::new())
+        };
+        let (a, b, slow) = (port("mlx5_0", 400), port("mlx5_1", 400), port("mlx5_2", 200));
+        let (one, other) = (link("0000:18:00.0"), link("0000:19:00.0"));
+        let (left, right) = (nvlink("GPU0"), nvlink("GPU1"));
+        for (infos, mark) in [
+            (vec![&a], "mlx5_0"),
+            (vec![&a, &a], "mlx5_0"),
+            (vec![&a, &b], "2 × 400 Gb/s port (mlx5_0, mlx5_1)"),
+            (vec![&a, &slow], "mlx5_0"),
+            (vec![&one, &other], "0000:18:00.0"),
+            (vec![&a, &other], "0000:19:00.0"),
+            (vec![&left, &right], "NVLink"),
+        ] {
+            assert_eq!(together(&infos, limit).unwrap().mark(), mark);
+        }
+    }
 }

@@ -8,7 +8,7 @@
 //! (RETH 16, AETH 4), once a message. Acknowledgements go the other way. Not counted, because they depend on the fabric: InfiniBand's
 //! flow-control packets, pause frames, a VLAN tag unless it is said to be there.
 
-use super::derive::{Derivation, Element, ElementKind, Quality, Range, Step, Unit};
+use super::derive::{Derivation, Element, ElementKind, Part, Quality, Range, Step, Unit};
 use super::words::{Words, listed};
 use std::fmt;
 
@@ -195,8 +195,9 @@ impl Port {
             source: "arithmetic",
             quality: exactly(protocols.len() == 1 && mtu.is_some() && data.low == data.high),
         });
+        let part = Part::Nic(name.into());
         let name = format!("{name}: {} Gb/s port", Range::exact(rate)).into();
-        Derivation::of(Unit::Gigabits, vec![Element { name, kind: ElementKind::Port, limit }], steps)
+        Derivation::of(Unit::Gigabits, vec![Element { name, kind: ElementKind::Port, part, limit }], steps)
     }
 }
 

@@ -27,7 +27,7 @@ mod seen;
 mod words;
 
 pub use collective::{Algorithm, Collective, Shape};
-pub use derive::{Derivation, Element, ElementKind, Quality, Range, Step, Unit};
+pub use derive::{Derivation, Element, ElementKind, Part, Quality, Range, Step, Unit};
 pub use extra::{Extra, PcieSeen};
 pub use link::{Port, Protocol};
 pub use nic::{NicCeilings, NicTotal, adapter};

@@ -1,6 +1,6 @@
 //! What a NIC carries to host and GPU memory, and what all NICs of a node carry together.
 
-use super::derive::{Derivation, Element, ElementKind, Quality, Range, Step, Unit};
+use super::derive::{Derivation, Element, ElementKind, Part, Quality, Range, Step, Unit};
 use super::elements::{Elements, Info, gpu_name, net_name, together};
 use super::fabric::INTEL_PEERS;
 use super::link::Port;
@@ -73,13 +73,13 @@ fn path(e: &Elements, paths: &Paths, net: NodeId, to: NodeId, direction: Directi
     // The port comes first: it is in the path from the NIC to the memory, too.
     let infos: Vec<&Info> = paths.hops(e.system, net, to).filter_map(|l| e.of(l)).collect();
     for i in &infos {
-        elements.push(Element { name: i.name.clone(), kind: i.kind, limit: i.limit(direction).map(|v| v * 8.0) });
+        elements.push(i.element(i.limit(direction).map(|v| v * 8.0)));
         steps.extend(i.steps(direction).iter().cloned());
     }
     if let Some(bridge) = intel_bridge(e, paths, net, to, &infos) {
         let limit = bridge.limit(direction).map(|v| v * 8.0);
         steps.extend(bridge.steps(direction).iter().cloned());
-        elements.push(Element { name: bridge.name, kind: bridge.kind, limit });
+        elements.push(bridge.element(limit));
     }
     Derivation::of(Unit::Gigabits, elements, steps)
 }
@@ -102,7 +102,7 @@ fn intel_bridge(e: &Elements, paths: &Paths, net: NodeId, to: NodeId, infos: &[&
         source: "NCCL topo.h, INTEL_P2P_OVERHEAD 6/5; header arithmetic",
         quality: Quality::Estimate,
     };
-    Some(Info::one(name, ElementKind::HostBridge, limit, vec![step]))
+    Some(Info::one(name, ElementKind::HostBridge, Part::Other, limit, vec![step]))
 }
 
 /// An adapter by itself, without a topology: its ports at once, through its PCIe link. In Gb/s; `None` where no port's rate is known.
@@ -112,7 +112,7 @@ pub fn adapter(ports: &[(&str, Port)], link: Option<&PcieLink>, direction: Direc
     let sum = each.iter().map(|d| d.result).reduce(|a, b| Range { low: a.low + b.low, high: a.high + b.high })?;
     let names: Vec<&str> = each.iter().map(|d| &*d.limiting.name).collect();
     let together = Name::from(names.join(" + "));
-    let mut elements = vec![Element { name: together.clone(), kind: ElementKind::Port, limit: sum }];
+    let mut elements = vec![Element { name: together.clone(), kind: ElementKind::Port, part: Part::Other, limit: sum }];
     let mut steps: Vec<Step> = each.iter().flat_map(|d| d.steps.clone()).collect();
     if each.len() > 1 {
         steps.push(Step { what: "ports together".into(), unit: Unit::Gigabits, ..total_step(together.into(), sum) });
@@ -121,7 +121,7 @@ pub fn adapter(ports: &[(&str, Port)], link: Option<&PcieLink>, direction: Direc
         let name = Name::from(format!("{} link", link.name()));
         let limit = link.data(direction).map(|v| v * 8.0);
         steps.extend(link.steps(direction, &name));
-        elements.push(Element { name, kind: ElementKind::Pcie, limit });
+        elements.push(Element { name, kind: ElementKind::Pcie, part: Part::Other, limit });
     }
     Derivation::of(Unit::Gigabits, elements, steps)
 }
@@ -150,6 +150,7 @@ impl NicTotal {
         let scaled = |e: &Element| Element {
             name: format!("{count} × {}", e.name).into(),
             kind: e.kind,
+            part: e.part.clone(),
             limit: gb(e.limit).map(|v| v * n),
         };
         let mut steps = one.steps.clone();
@@ -223,8 +224,7 @@ fn one_way(a: &Analysis, e: &Elements, direction: Direction) -> Option<NicTotal>
     let (first, best): (Most, Most) = (most(&low)?, most(&high)?);
     let named = |m: &Most, limit: Range| {
         let tight: Vec<&Info> = m.tight.iter().filter_map(|i| infos.get(*i).map(|i| &**i)).collect();
-        let (name, kind) = together(&tight)?;
-        Some(Element { name, kind, limit })
+        together(&tight, limit)
     };
     let total = Range::new(first.total, best.total);
     let limiting = named(&first, total)?;

@@ -2,8 +2,8 @@
 
 use super::collective::{Algorithm, Collective, Shape, nvls_factor};
 use super::cuts::{self, Cuts, merged, scaled};
-use super::derive::{Derivation, Element, ElementKind, Quality, Range, Step, Unit};
-use super::elements::{Elements, together};
+use super::derive::{Derivation, Element, Quality, Range, Step, Unit};
+use super::elements::Elements;
 use super::extra::Extra;
 use super::fabric::nvls_share;
 use super::nic::{self, NicCeilings, NicTotal};
@@ -192,7 +192,7 @@ fn nvls(e: &Elements, gpus: u32) -> Option<CollectiveCeiling> {
                 quality: Quality::Estimate,
             });
         }
-        elements.push(Element { name: info.name.clone(), kind: ElementKind::NvLink, limit });
+        elements.push(info.element(limit));
     }
     let bus = Derivation::of(Unit::Gigabytes, merged(elements), steps)?;
     Some(CollectiveCeiling { collective: Collective::AllReduce, algorithm: Algorithm::Nvls, bus })
@@ -233,8 +233,7 @@ fn pairwise(a: &Analysis, e: &Elements, gpus: u32) -> Option<CollectiveCeiling> 
             source: "arithmetic on NCCL's paths",
             quality: Quality::Exact,
         });
-        let (name, kind) = together(&[info])?;
-        elements.push((Element { name, kind, limit }, steps));
+        elements.push((info.element(limit), steps));
     }
     elements.sort_by(|a, b| a.0.limit.low.total_cmp(&b.0.limit.low));
     let steps = elements.first()?.1.clone();

@@ -5,7 +5,7 @@
 //! read  = the same with completions: header 12 instead of 16
 //! ```
 
-use super::derive::{Derivation, Element, ElementKind, Quality, Range, Step, Unit};
+use super::derive::{Derivation, Element, ElementKind, Part, Quality, Range, Step, Unit};
 use super::words::{Name, Words};
 use linerate_formats::pci::LinkSpeed;
 
@@ -112,7 +112,7 @@ impl PcieLink {
     pub fn derive(&self, direction: Direction, element: &str, kind: ElementKind) -> Option<Derivation> {
         let (name, limit) = (Name::from(element), self.data(direction));
         let steps = self.steps(direction, &name);
-        Derivation::of(Unit::Gigabytes, vec![Element { name, kind, limit }], steps)
+        Derivation::of(Unit::Gigabytes, vec![Element { name, kind, part: Part::Other, limit }], steps)
     }
 
     /// The arithmetic.

@@ -162,7 +162,7 @@ fn pcie(node: &Node<'_>, a: FnId, b: FnId) -> Option<PathKind> {
 }
 
 /// A path in nvidia-smi's letters.
-pub(super) fn word(path: &PathKind) -> String {
+pub(crate) fn word(path: &PathKind) -> String {
     match path {
         PathKind::Itself => "X".to_owned(),
         PathKind::Nv(n) => format!("NV{n}"),

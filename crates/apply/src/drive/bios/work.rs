@@ -3,6 +3,7 @@
 use super::{Bmc, LOOKS, Seen, Was};
 use crate::drive::Stop;
 use crate::drive::elsewhere::{Afar, Place, Way, trouble};
+use crate::protocol::UNEXPECTED;
 use crate::redfish::{Attributes, Error, same};
 use linerate_remedy::BiosAct;
 use linerate_remedy::verify::Told;
@@ -76,7 +77,7 @@ impl Place for Bmc {
                 "the BIOS attribute {} is set to {next} by somebody else meanwhile; it is left as it is. Look at it, then decide",
                 act.set.attribute
             );
-            return Err(Stop::Refused(vec![trouble("unexpected", Some(&act.at.step), what)]));
+            return Err(Stop::Refused(vec![trouble(UNEXPECTED, Some(&act.at.step), what)]));
         }
         Ok(true)
     }

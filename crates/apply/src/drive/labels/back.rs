@@ -6,7 +6,7 @@ use crate::drive::link::Link;
 use crate::drive::{Event, Stop, Undoing, undo};
 use crate::hand::fault::boundary;
 use crate::kube::{Error, Object};
-use crate::protocol::{Stands, State};
+use crate::protocol::{Stands, State, UNEXPECTED};
 use linerate_remedy::LabelAct;
 
 /// A plan that is undone, as far as it changed labels.
@@ -85,7 +85,7 @@ impl<'a> Labelled<'a> {
         match labels.look() {
             Ok(seen) => Ok(Some(seen)),
             Err(e) if e.is_gone() && self.how.keep_changed => Ok(None),
-            Err(e) if e.is_gone() => refuse("unexpected", &e),
+            Err(e) if e.is_gone() => refuse(UNEXPECTED, &e),
             Err(e) => refuse("failed", &e),
         }
     }

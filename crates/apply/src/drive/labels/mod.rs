@@ -11,7 +11,7 @@ use super::Stop;
 use super::bios::is_of;
 use super::elsewhere::{self, Afar, Place, Remote, Way, trouble};
 use crate::kube::{Change, Error, Kube, Object};
-use crate::protocol::Stands;
+use crate::protocol::{Stands, UNEXPECTED};
 use linerate_remedy::{Act, KubeNode, LabelAct, NodeId, Plan};
 use serde_json::Value;
 
@@ -173,7 +173,7 @@ impl Place for Labels<'_> {
             self.node.name,
             shown(is)
         );
-        Err(Stop::Refused(vec![trouble("unexpected", Some(&act.at.step), what)]))
+        Err(Stop::Refused(vec![trouble(UNEXPECTED, Some(&act.at.step), what)]))
     }
 
     fn back(&self, after: &Object, act: &Afar<LabelAct>) -> Result<String, Stop> {
@@ -202,7 +202,7 @@ impl Labels<'_> {
             self.node.name,
             shown(is)
         );
-        Err(Stop::Refused(vec![trouble("unexpected", Some(&act.at.step), what)]))
+        Err(Stop::Refused(vec![trouble(UNEXPECTED, Some(&act.at.step), what)]))
     }
 }
 

@@ -7,16 +7,13 @@ use crate::progress::Line;
 use linerate_bench::Run;
 use linerate_bench::facts::Facts;
 use linerate_bench::import::{Refused, import};
-use linerate_formats::bounds::{HELD as MOST, HELD_ALLOWANCE, HELD_RATIO};
+use linerate_formats::bounds::HELD as MOST;
 use linerate_snapshot::capture::Purpose;
-use linerate_snapshot::{Exceeded, Snapshot, Unpacked, charge_holes, is_archive_head};
+use linerate_snapshot::{Exceeded, Input, Snapshot};
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-
-/// Bytes by which an archive is known.
-const HEAD: usize = 64 << 10;
 
 /// A text and what was read in it.
 pub(super) struct Text {
@@ -74,44 +71,31 @@ pub(super) fn files(named: &[PathBuf], digests: bool, line: &Line) -> Result<Loa
 /// One file or pipe, at most as long as a text may be that is held as a whole: a benchmark's output, or a snapshot.
 fn stream(source: &Source, digests: bool, loaded: &mut Loaded) -> io::Result<()> {
     let (path, name) = (source.path.as_deref(), source.name.as_str());
-    let from: Box<dyn Read> = match path {
-        None => Box::new(io::stdin().lock()),
-        Some(path) => {
-            let file = File::open(path)?;
-            charge_holes(&file, &crate::budget::budget()).map_err(io::Error::other)?;
-            Box::new(file)
-        }
-    };
-    let mut unpacked = Unpacked::new(from, &crate::budget::budget())?;
-    let mut bytes: Vec<u8> = Vec::new();
-    let plain = source.size.filter(|s| *s <= MOST && unpacked.packing().is_none());
-    if let Some(size) = plain {
-        // One byte more, so that the end is found without growing.
-        bytes.reserve_exact(usize::try_from(size).unwrap_or(0) + 1);
-    }
-    unpacked.by_ref().take(HEAD as u64).read_to_end(&mut bytes)?;
-    if is_archive_head(&bytes) {
-        let all = io::Cursor::new(bytes).chain(unpacked);
-        match linerate_snapshot::Reader::within(&crate::budget::budget()).read_from(all, name) {
+    let mut input = Input::open(path, &crate::budget::budget())?;
+    if input.is_archive() {
+        match linerate_snapshot::Reader::within(&crate::budget::budget()).read_from(input, name) {
             Ok(s) => loaded.snapshots.push(s),
             Err(e) => loaded.refused.push(Refused { source: name.to_owned(), line: 0, kind: None, why: e.to_string() }),
         }
         return Ok(());
     }
+    let mut bytes = input.take_head();
+    let plain = source.size.filter(|s| *s <= MOST && input.packing().is_none());
     // A packed file that is cut: what there is counts, and that it is cut is shown.
     let rest = match (path, plain) {
         // A file itself is read without clearing first what it is read into.
-        (Some(path), Some(_)) => {
-            bytes.clear();
-            File::open(path)?.take(MOST + 1).read_to_end(&mut bytes)
+        (Some(path), Some(size)) => {
+            // One byte more, so that the end is found without growing.
+            bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
+            File::open(path)?.take(MOST + 1).read_to_end(&mut bytes).map(drop)
         }
-        _ => held(&mut unpacked, &mut bytes),
+        _ => input.hold(&mut bytes, MOST),
     };
     if bytes.len() as u64 > MOST {
         return Err(io::Error::other("it is larger than 4 GiB: split it"));
     }
     if rest.as_ref().is_err_and(|e| bytes.is_empty() || Exceeded::of(e).is_some()) {
-        return rest.map(drop);
+        return rest;
     }
     // The digest names the text in the history; it is made while the text is read.
     let (found, digest) = std::thread::scope(|threads| {
@@ -121,35 +105,7 @@ fn stream(source: &Source, digests: bool, loaded: &mut Loaded) -> io::Result<()>
     });
     loaded.texts.push(Text { digest, runs: found.runs });
     loaded.refused.extend(found.refused);
-    rest.map(drop)
-}
-
-/// The rest of a text that is packed, or has no end that is known. It is held as a whole: what is packed may become less than
-/// where it is streamed.
-fn held(from: &mut Unpacked<'_>, bytes: &mut Vec<u8>) -> io::Result<usize> {
-    loop {
-        let packed = from.packed_bytes();
-        let most = match (from.packing(), crate::budget::budget().asked()) {
-            (None, _) | (_, Some(_)) => MOST,
-            _ => MOST.min(HELD_ALLOWANCE.saturating_add(HELD_RATIO.saturating_mul(packed))),
-        };
-        let got = from.by_ref().take(HEAD as u64).read_to_end(bytes)?;
-        if got == 0 {
-            return Ok(bytes.len());
-        }
-        if bytes.len() as u64 > most && most < MOST {
-            bytes.clear();
-            return Err(io::Error::other(format!(
-                "it unpacks to more than {} MiB, the limit of a packed text that is held as a whole ({} MiB and {HELD_RATIO} \
-                 times the {packed} bytes read); unpack it, or raise the limit by `--max-input`",
-                most >> 20,
-                HELD_ALLOWANCE >> 20
-            )));
-        }
-        if bytes.len() as u64 > MOST {
-            return Ok(bytes.len());
-        }
-    }
+    rest
 }
 
 pub(super) fn digest(bytes: &[u8]) -> String {

@@ -1,7 +1,7 @@
 //! `linerate policy check`.
 
 use crate::claims::Claims;
-use crate::output::{Failure, Sink};
+use crate::output::Failure;
 use crate::policy_args::{CheckArgs, PolicyFormat};
 use crate::progress::Line;
 use linerate_report::policy::{Checks, Format};
@@ -30,9 +30,9 @@ pub(super) fn run(a: &CheckArgs) -> Result<u8, Failure> {
     claims.finish();
     nodes.unread().iter().for_each(|u| checks.unreadable(&u.name, &u.why));
     let report = checks.finish();
-    let mut sink = Sink::open(a.output.as_deref())?;
+    let mut sink = a.out.sink()?;
     let format = match a.format {
-        PolicyFormat::Text => Format::Text(sink.style(a.color, a.verbose)),
+        PolicyFormat::Text => Format::Text(a.out.style(&sink)),
         PolicyFormat::Json => Format::Json,
         PolicyFormat::Markdown => Format::Markdown,
     };

@@ -4,7 +4,7 @@ use super::apply_screen::Screen;
 use super::{bmc, stored};
 use crate::output::Failure;
 use crate::plan_args::RollbackArgs;
-use linerate_apply::drive::{Lone, Stop, Target, Undoing, rollback, standing};
+use linerate_apply::drive::{Lone, Target, Undoing, rollback, standing};
 use linerate_apply::protocol::Stands;
 use linerate_remedy::Act;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub(crate) fn run(a: &RollbackArgs) -> Result<u8, Failure> {
     let cancel = crate::interrupt::cancel();
     let undone = rollback(&target, how, &cancel, &mut |e| screen.show(node.name(), &e));
     let undone = undone.map_err(|stop| {
-        let theirs = matches!(&stop, Stop::Refused(all) if all.iter().any(|t| t.code == "unexpected"));
+        let theirs = stop.leaves_changes();
         let failure = Failure::new(stop);
         if theirs {
             failure.hint("--keep-changed leaves what others changed as it is, and ends the plan")
