@@ -21,7 +21,7 @@ pub(crate) enum PolicyVerb {
     Diff(PolicyDiffArgs),
     /// Run the tests of a policy: sources that must pass, or fail where it says.
     Test(TestArgs),
-    /// Say what a policy expects, why, and which nodes taught it.
+    /// Show what a policy expects, why, and from which nodes it was learnt.
     Explain(PolicyExplainArgs),
 }
 
@@ -35,7 +35,7 @@ Examples:
   linerate policy check h100.toml snapshots/ -f json    for programs
   linerate policy check h100.toml snapshots/ -f markdown
 
-A policy says what nodes of a class of hardware are to be like; docs/policy.md tells how to write one, and `linerate policy learn` writes one
+A policy says what nodes of a class of hardware are to be like; docs/policy.md describes how to write one, and `linerate policy learn` writes one
 from good nodes. What a source does not show is unknown: it never passes.
 
 Exit codes:
@@ -59,7 +59,7 @@ pub(crate) struct CheckArgs {
     /// Write the answer here instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Name everything that could not be told.
+    /// List everything that is unknown, with its nodes.
     #[arg(long, short)]
     pub(crate) verbose: bool,
     /// When to colour.
@@ -149,7 +149,7 @@ A test is in the policy: [[test]] with `source`, a path from the policy's direct
 else; without `fails` nothing may.
 
 Exit codes:
-  0  all tests are as they say
+  0  all tests hold
   1  some are not
   2  there are none
   3  usage or internal error")]
@@ -174,7 +174,7 @@ Examples:
 
 Exit codes:
   0  shown
-  2  no expectation is called so
+  2  no expectation has this id
   3  usage or internal error")]
 pub(crate) struct PolicyExplainArgs {
     /// The policy.
