@@ -40,7 +40,7 @@ pub(crate) enum Command {
     Drift(crate::drift_args::DriftArgs),
     /// Name the nodes on which a rule fails or a fact has a value, as a set to paste.
     Where(crate::index_args::WhereArgs),
-    /// Keep a fleet's directory: its index.
+    /// Update the index of a fleet's directory.
     Fleet(crate::index_args::FleetArgs),
     /// List nodes: names, groups and ways of all sources, as sets to paste; and which of them can be reached.
     Nodes(crate::nodes_args::NodesArgs),
@@ -48,7 +48,7 @@ pub(crate) enum Command {
     Topo(TopoArgs),
     /// Find causes in logs: what ran, what went wrong first, why, what would prove it, and what is not the cause.
     Doctor(DoctorArgs),
-    /// Environment variables of NCCL, UCX and their company.
+    /// Check environment variables of NCCL, UCX and related libraries.
     Env(EnvArgs),
     /// Run, import and compare benchmarks, with confidence intervals.
     Bench(Box<crate::bench_args::BenchArgs>),
@@ -127,10 +127,10 @@ pub(crate) struct AuditArgs {
     /// Only these rules: an id, or a pattern such as 'acs/*'. May be repeated.
     #[arg(long = "rule", short, value_name = "PATTERN")]
     pub(crate) rules: Vec<String>,
-    /// Say what the node is where the source does not tell.
+    /// Role of the node, where the source does not show it.
     #[arg(long, value_enum, value_name = "ROLE")]
     pub(crate) role: Option<RoleArg>,
-    /// List passes and not-applicable rules with their evidence, too. Of many nodes: name those of which a rule could not tell.
+    /// List passes and not-applicable rules with their evidence, too. Of many nodes: name those on which a rule is unknown.
     #[arg(long, short)]
     pub(crate) verbose: bool,
     /// Keep serials, GUIDs, addresses and host names of live nodes as they are.
@@ -163,7 +163,7 @@ Exit codes:
   2  a limit, or damage, left part of the source out
   3  usage or internal error")]
 pub(crate) struct TopoArgs {
-    /// What to read: a snapshot or an archive of one, a directory with a system's tree, texts that somebody pasted (lspci -vvv,
+    /// What to read: a snapshot or an archive of one, a directory with a system's tree, pasted texts (lspci -vvv,
     /// nvidia-smi), or NCCL's topology XML. Without it, this machine.
     #[arg(value_name = "SOURCE", conflicts_with = "on")]
     pub(crate) source: Option<PathBuf>,

@@ -145,7 +145,7 @@ pub(crate) struct CompareArgs {
     /// Only this metric (busbw, latency, tps …). May be repeated.
     #[arg(long, value_name = "METRIC")]
     pub(crate) metric: Vec<String>,
-    /// Hosts of side A, where the outputs do not tell.
+    /// Hosts of side A, where the outputs do not show it.
     #[arg(long, value_name = "HOSTS", value_delimiter = ',')]
     pub(crate) nodes_a: Vec<String>,
     /// Hosts of side B.
@@ -172,16 +172,16 @@ pub(crate) struct CompareArgs {
     pub(crate) answer: AnswerArgs,
 }
 
-/// What the links allow, where no snapshot tells.
+/// What the links allow, where no snapshot shows it.
 #[derive(Debug, Args)]
 pub(crate) struct LinkArgs {
     /// Network ports of each node: 4x400G, with ,ib or ,roce and ,mtu=4096 where known.
     #[arg(long, value_name = "LINKS")]
     pub(crate) link: Option<Links>,
-    /// Nodes of the job, where the output does not tell.
+    /// Nodes of the job, where the output does not show it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) nodes: Option<u32>,
-    /// GPUs of each node, where the output does not tell.
+    /// GPUs of each node, where the output does not show it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) gpus: Option<u32>,
 }

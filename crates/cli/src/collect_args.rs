@@ -15,7 +15,7 @@ Examples:
   linerate collect --on gpu001,root@10.0.0.3 -o fleet/ --redact-key fleet.key
                                                                    hashes that join, and that you can read back
   linerate collect --on gpu001,gpu002 -o fleet/ --resume           those that are missing, or older than a day
-  linerate collect --on gpu001 --leave-nothing --format json       nothing stays there; the summary for programs
+  linerate collect --on gpu001 --leave-nothing --format json       nothing stays on the node; the summary for programs
   tar --zstd -tf node.tar.zst                 a snapshot is an archive that any tool opens
 
 Serials, GUIDs, MAC and public IP addresses and host names are hashed, the same within one snapshot so that joins work.
@@ -23,8 +23,8 @@ Secrets are never captured. Without root the snapshot is smaller, and says what 
 
 With --on, each node gets a directory, and each time a file in it: fleet/gpu001/20261123T211906Z.tar.zst. The nodes are reached
 by your own ssh, with its keys and configuration; no password is asked for, and a key that changed is never accepted. This program
-is put into the user's cache there once (~/.cache/linerate), checked before it runs, and used again; where it cannot run, a shell
-script reads the same files. Ctrl-C ends what runs there.
+is put into the user's cache on the host once (~/.cache/linerate), checked before it runs, and used again; where it cannot run, a shell
+script reads the same files. Ctrl-C ends what runs on the hosts.
 
 Exit codes:
   0  the snapshot was written; with --on, one of every node
@@ -40,8 +40,8 @@ pub(crate) struct CollectArgs {
     /// Keep serials, GUIDs, addresses and host names as they are.
     #[arg(long)]
     pub(crate) no_redact: bool,
-    /// Hash with this key, and not with one that nobody keeps: hashes join over nodes and times, and `redact reveal` reads them back. Made
-    /// (0600) where it is not there; hosts never see it.
+    /// Hash with the key in this file, so that hashes match over nodes and times, and `redact reveal` reads them back. Default: a new key
+    /// for each snapshot, which is not kept. The file is made (0600) if it does not exist; hosts never see it.
     #[arg(long, value_name = "FILE", conflicts_with = "no_redact")]
     pub(crate) redact_key: Option<PathBuf>,
     /// Do not run any command; read files only.

@@ -63,7 +63,7 @@ list lacks a word is FACT!=WORD. A node that did not show what is asked never fu
 Exit codes:
   0  some nodes
   1  none
-  2  none, but some could not tell
+  2  none, but it is unknown for some
   3  usage or internal error")]
 #[command(mut_arg("verbose", |a| a.help("All values, in text")))]
 pub(crate) struct WhereArgs {

@@ -25,13 +25,13 @@ pub(crate) struct ReadArgs {
     /// Connections at a time.
     #[arg(long, help_heading = LIVE, value_name = "N", default_value_t = 64, requires = "on", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) fanout: u16,
-    /// Longest that a node may take: 90s, 3m.
+    /// Time limit for each node: 90s, 3m.
     #[arg(long, help_heading = LIVE, value_name = "TIME", default_value = "3m", requires = "on", value_parser = duration)]
     pub(crate) node_limit: Duration,
     /// Remove this program from the nodes again.
     #[arg(long, help_heading = LIVE, requires = "on")]
     pub(crate) leave_nothing: bool,
-    /// What collects there.
+    /// What collects on the node.
     #[arg(long, help_heading = LIVE, value_enum, default_value_t = CollectorArg::Auto, requires = "on")]
     pub(crate) collector: CollectorArg,
     /// The program that is put on nodes, instead of this one: one for each kind of machine. May be repeated.

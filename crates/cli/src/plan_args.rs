@@ -9,13 +9,13 @@ use std::path::PathBuf;
 /// How a node is reached.
 #[derive(Debug, Args)]
 pub(crate) struct Reach {
-    /// Node to reach over SSH: HOST, USER@HOST or USER@HOST:PORT; `linerate` of this version has to be installed there. Without it, this
+    /// Node to reach over SSH: HOST, USER@HOST or USER@HOST:PORT; `linerate` of this version must be installed on it. Default: this
     /// machine.
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
     #[command(flatten)]
     pub(crate) ssh: SshArgs,
-    /// A directory that stands for a machine, for rehearsals: its own programs reboot it.
+    /// A directory to change instead of a machine, for rehearsals: its own programs reboot it.
     #[arg(long, value_name = "DIR", hide = true, conflicts_with = "host")]
     pub(crate) root: Option<PathBuf>,
 }
@@ -137,7 +137,7 @@ pub(crate) struct PlanArgs {
     /// Reset NICs (mlxfwreset, level 3) instead of rebooting, where nothing in the plan needs more: drops their links.
     #[arg(long)]
     pub(crate) reset_nics: bool,
-    /// Say what the node is where the source does not tell.
+    /// Role of the node, where the source does not show it.
     #[arg(long, value_enum, value_name = "ROLE")]
     pub(crate) role: Option<RoleArg>,
     /// Form of the plan.
@@ -146,7 +146,7 @@ pub(crate) struct PlanArgs {
     /// The pool of machines, for --format machineconfig: it has to exist.
     #[arg(long, value_name = "POOL")]
     pub(crate) pool: Option<String>,
-    /// The pools that there are, as `oc get machineconfigpool -o name` lists them. Separated by commas.
+    /// All pools, as `oc get machineconfigpool -o name` lists them. Separated by commas.
     #[arg(long, value_name = "POOLS", value_delimiter = ',')]
     pub(crate) pools: Vec<String>,
     /// How the node boots, for --format talos: `talosctl get securitystate` shows it.
@@ -258,10 +258,10 @@ pub(crate) struct ApplyArgs {
     /// An argument of ssh, as it takes it. May be repeated.
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     pub(crate) ssh_option: Vec<String>,
-    /// Run `linerate` there below `sudo -n`.
+    /// Run `linerate` on the node with `sudo -n`.
     #[arg(long)]
     pub(crate) sudo: bool,
-    /// A directory that stands for a machine, for rehearsals: its own programs reboot it.
+    /// A directory to change instead of a machine, for rehearsals: its own programs reboot it.
     #[arg(long, value_name = "DIR", hide = true, conflicts_with = "host")]
     pub(crate) root: Option<PathBuf>,
     /// Apply the changes (default: dry run).

@@ -22,7 +22,7 @@ pub(crate) enum PolicyVerb {
     Diff(PolicyDiffArgs),
     /// Run the tests of a policy: sources that must pass, or fail where it says.
     Test(TestArgs),
-    /// Say what a policy expects, why, and which nodes taught it.
+    /// Show what a policy expects, why, and from which nodes it was learnt.
     Explain(PolicyExplainArgs),
 }
 
@@ -36,7 +36,7 @@ Examples:
   linerate policy check h100.toml snapshots/ -f json    for programs
   linerate policy check h100.toml snapshots/ -f markdown
 
-A policy says what nodes of a class of hardware are to be like; docs/policy.md tells how to write one, and `linerate policy learn` writes one
+A policy says what nodes of a class of hardware are to be like; docs/policy.md describes how to write one, and `linerate policy learn` writes one
 from good nodes. What a source does not show is unknown: it never passes.
 
 Exit codes:
@@ -144,7 +144,7 @@ A test is in the policy: [[test]] with `source`, a path from the policy's direct
 else; without `fails` nothing may.
 
 Exit codes:
-  0  all tests are as they say
+  0  all tests hold
   1  some are not
   2  there are none
   3  usage or internal error")]
@@ -169,7 +169,7 @@ Examples:
 
 Exit codes:
   0  shown
-  2  no expectation is called so
+  2  no expectation has this id
   3  usage or internal error")]
 pub(crate) struct PolicyExplainArgs {
     /// The policy.

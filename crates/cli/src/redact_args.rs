@@ -11,7 +11,7 @@ pub(crate) struct RedactArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RedactCommand {
-    /// Read a text with the real names: what was hashed with the operator's key is replaced by what it stands for.
+    /// Replace hashes in a text by the original names, with the operator's key.
     Reveal(RevealArgs),
 }
 

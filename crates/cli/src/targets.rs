@@ -34,7 +34,7 @@ pub(crate) struct SshArgs {
     /// A further argument of ssh: Port=2222 as its `-o` takes it, or as it is (-F, and then a file). May be repeated.
     #[arg(long, help_heading = LIVE, value_name = "OPTION", allow_hyphen_values = true)]
     pub(crate) ssh_option: Vec<String>,
-    /// Run what needs it below `sudo -n` there.
+    /// Use `sudo -n` on the node for what needs root.
     #[arg(long, help_heading = LIVE)]
     pub(crate) sudo: bool,
 }

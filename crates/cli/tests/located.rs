@@ -61,7 +61,7 @@ fn from_snapshots_to_names() {
     // What the index does not have is said.
     std::fs::copy(examples().join("sick-8gpu.tar.zst"), Path::new(&dir).join("n4.tar.zst")).unwrap();
     let old = ask(&["acs/redirect-on-p2p-path", &dir]);
-    assert!(text(&old.stderr).contains("the index is old"), "{}", text(&old.stderr));
+    assert!(text(&old.stderr).contains("out of date"), "{}", text(&old.stderr));
     assert_eq!(linerate(&["fleet", "index", &dir]).status.code(), Some(0));
     let new = ask(&["acs/redirect-on-p2p-path", &dir]);
     assert_eq!((text(&new.stdout).trim(), text(&new.stderr)), ("n[3-4]", ""));
@@ -84,7 +84,7 @@ fn what_is_wrong_is_said() {
     for (asked, words) in [
         ("kernel.releas=6", "did you mean `kernel.release`"),
         ("acs/redirect-on-p2p-path=bad", "fail, pass"),
-        ("pci.bdf=8", "not kept"),
+        ("pci.bdf=8", "pci.bdf"),
     ] {
         let done = linerate(&["where", asked, &dir]);
         assert_eq!(done.status.code(), Some(3));

@@ -23,7 +23,7 @@ fn names_groups_and_refusals() {
     assert_eq!(of(&["--format", "set"]), (0, "gpu[001-004],local".to_owned()));
     assert_eq!(of(&["gpu*!@rack1", "--format", "set"]), (0, "gpu[003-004]".to_owned()));
     assert_eq!(of(&["root@new[1-2]:22", "--format", "set"]), (0, "root@new[1-2]:22".to_owned()));
-    for (set, part) in [("gpu[", "brackets"), ("@none", "no such group"), ("gpu1!gpu1", "no node at all")] {
+    for (set, part) in [("gpu[", "brackets"), ("@none", "no such group"), ("gpu1!gpu1", "names no node")] {
         let (code, said) = of(&[set]);
         assert!(code == 3 && said.contains(part) && said.contains("hint:"), "{said}");
     }

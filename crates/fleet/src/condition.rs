@@ -52,7 +52,7 @@ const OPERATORS: [(&str, Compare); 7] = [
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotACondition {
     /// Nothing is called so.
-    #[error("no rule and no fact is called `{name}`{}", .near.map(|n| format!("; did you mean `{n}`?")).unwrap_or_default())]
+    #[error("no rule or fact has the name `{name}`{}", .near.map(|n| format!("; did you mean `{n}`?")).unwrap_or_default())]
     Unknown {
         /// What was asked for.
         name: String,
@@ -71,10 +71,10 @@ pub enum NotACondition {
     #[error("a rule answers fail, pass, unknown or not-applicable, not `{0}`")]
     Answer(String),
     /// A rule was compared as a number is.
-    #[error("`{0}` is a rule: it is asked for by its name alone (it fails), or by RULE=ANSWER")]
+    #[error("`{0}` is a rule: write its name alone (nodes on which it fails), or RULE=ANSWER")]
     Rule(&'static str),
     /// A number is needed.
-    #[error("`{0}` is neither a number nor a version, and cannot be more or less")]
+    #[error("`{0}` is neither a number nor a version: it cannot be compared by < or >")]
     Number(String),
 }
 

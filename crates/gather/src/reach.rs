@@ -64,12 +64,12 @@ impl Cause {
     pub const fn sentence(self) -> &'static str {
         match self {
             Cause::HostKey => "the host's key is unknown or has changed",
-            Cause::Denied => "it lets this user not in without a password",
-            Cause::Refused => "nobody listens on the port",
+            Cause::Denied => "access denied without a password",
+            Cause::Refused => "connection refused",
             Cause::TimedOut => "no answer in time",
             Cause::NoRoute => "no route to its address",
             Cause::Name => "the name cannot be resolved",
-            Cause::Shell => "it was reached and did not run a command",
+            Cause::Shell => "it was reached, but did not run a command",
             Cause::NoProgram => "the program that reaches it (ssh, srun, kubectl) is not installed here",
             Cause::Other => "not reached",
         }

@@ -113,7 +113,7 @@ pub(crate) fn role(node: &Node<'_>) -> String {
     let role = &node.context.role;
     let why = role.reasons.iter().map(|(r, _)| r.as_str()).collect::<Vec<_>>().join("; ");
     match (role.value, role.basis) {
-        (None, _) => format!("unknown: {why} (tell it with --role)"),
+        (None, _) => format!("unknown: {why} (set it with --role)"),
         (Some(r), Basis::Seen | Basis::Unknown) => format!("{r}: {why}"),
         (Some(r), Basis::Inferred) => format!("{r} (inferred): {why}"),
         (Some(r), Basis::Told) => format!("{r}: {why}"),

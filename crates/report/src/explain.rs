@@ -93,7 +93,7 @@ pub fn xid(number: u32, style: Style) -> String {
         if m.immediate == Bucket::WorkflowNvlink5Err {
             page.field(0, "", "unit and status in the line decide: `linerate audit` and `linerate doctor` read them")?;
         }
-        page.text(0, Tone::Dim, "`linerate explain gpumem/xid` tells how logs are judged")?;
+        page.text(0, Tone::Dim, "`linerate explain gpumem/xid` shows how logs are judged")?;
         sources(&[if m.source == "nverror.h" { xid::NUMBERS } else { xid::CATALOGUE }], page)
     })
 }
@@ -106,7 +106,7 @@ pub fn list<'a>(entries: impl Iterator<Item = (&'a str, &'a str)>, style: Style)
             page.text(0, Tone::Bold, id)?;
             page.text(2, Tone::Plain, title)?;
         }
-        page.text(0, Tone::Dim, "`linerate explain ID` tells all about one")
+        page.text(0, Tone::Dim, "`linerate explain ID` describes one")
     })
 }
 
@@ -196,7 +196,7 @@ fn write_table(areas: &[Area<'_>], page: &mut Page<'_>) -> io::Result<()> {
         }
         page.blank()?;
     }
-    page.text(0, Tone::Dim, &format!("{n} rules; `linerate explain RULE` tells all about one"))
+    page.text(0, Tone::Dim, &format!("{n} rules; `linerate explain RULE` describes one"))
 }
 
 #[derive(Serialize)]

@@ -150,7 +150,7 @@ impl Located {
         }
         if self.cannot_tell_count > 0 {
             page.blank()?;
-            let head = format!("{} could not tell", counted(self.cannot_tell_count, "node", "nodes"));
+            let head = format!("unknown on {}", counted(self.cannot_tell_count, "node", "nodes"));
             page.item(0, "?", Tone::Doubt, Tone::Plain, &format!("{head}: {}", self.cannot_tell))?;
         }
         Ok(())

@@ -132,7 +132,7 @@ fn unseen(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     if ways.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\n## Not seen\n\nUnknown is not good. What would tell:\n")?;
+    writeln!(out, "\n## Not seen\n\nUnknown is not good. How to see more:\n")?;
     for (see, verdicts) in ways {
         let mut rules: BTreeMap<&str, u32> = BTreeMap::new();
         for v in &verdicts {

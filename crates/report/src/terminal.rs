@@ -307,11 +307,11 @@ fn verdict(counts: &Counts, exit_code: u8) -> (Tone, String) {
             Tone::Doubt,
             match counts.unknown {
                 0 => format!(
-                    "CANNOT TELL: nothing wrong in what was seen ({} passed), but part of the source was left out",
+                    "UNKNOWN: nothing wrong in what was seen ({} passed), but part of the source was left out",
                     counts.pass
                 ),
                 n => format!(
-                    "CANNOT TELL: nothing wrong in what was seen ({} passed), but {n} answers are unknown",
+                    "UNKNOWN: nothing wrong in what was seen ({} passed), but {n} answers are unknown",
                     counts.pass
                 ),
             },

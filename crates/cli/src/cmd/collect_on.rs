@@ -16,7 +16,7 @@ const EXIT_SOME: u8 = 2;
 pub(super) fn run(set: &str, a: &CollectArgs) -> Result<u8, Failure> {
     let directory = a.output.as_deref().unwrap_or(Path::new("fleet"));
     if directory == Path::new("-") || (directory.exists() && !directory.is_dir()) {
-        return Err(Failure::new(format!("{} is no directory", directory.display()))
+        return Err(Failure::new(format!("{} is not a directory", directory.display()))
             .hint("many nodes go into a directory: -o fleet/"));
     }
     let read = &a.fan.on.read;

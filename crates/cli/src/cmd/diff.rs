@@ -45,11 +45,7 @@ fn two(sources: &[PathBuf]) -> Result<[PathBuf; 2], Failure> {
             let failed = |e| Failure::new(format!("cannot read {}: {e}", dir.display()));
             let hint = "name two sources, or a directory that holds just two";
             if !dir.is_dir() {
-                return Err(Failure::new(format!(
-                    "{} is one source: there is nothing to compare it with",
-                    dir.display()
-                ))
-                .hint(hint));
+                return Err(Failure::new(format!("{} is one source, and diff compares two", dir.display())).hint(hint));
             }
             let mut inside = Vec::new();
             for entry in std::fs::read_dir(dir).map_err(failed)? {
@@ -62,7 +58,7 @@ fn two(sources: &[PathBuf]) -> Result<[PathBuf; 2], Failure> {
             <[PathBuf; 2]>::try_from(inside)
                 .map_err(|_| Failure::new(format!("{} holds {n} sources, not two", dir.display())).hint(hint))
         }
-        _ => Err(Failure::new("two sources are compared, no more").hint("linerate audit DIR looks at many nodes")),
+        _ => Err(Failure::new("diff compares two sources, no more").hint("linerate audit DIR looks at many nodes")),
     }
 }
 

@@ -79,9 +79,7 @@ fn indexed(sources: &[PathBuf]) -> Result<Option<(Table, Vec<Unreadable>)>, Fail
     if source.is_dir() {
         let stale = index.stale(source)?;
         if stale.new + stale.gone > 0 || !index.is_current() {
-            remark(
-                "the index does not say what the snapshots do: they are read (`linerate fleet index` brings it up to them)",
-            );
+            remark("the index is out of date, so the snapshots are read (`linerate fleet index` updates it)");
             return Ok(None);
         }
     }
@@ -144,6 +142,7 @@ fn table(members: &[Member], claims: &Claims) -> Result<(Table, Vec<Unreadable>)
 fn reference(table: &Table, name: &str) -> Result<u32, Failure> {
     let found = table.heads().zip(0..).find(|(h, _)| h.label == name).map(|(_, n)| n);
     found.ok_or_else(|| {
-        Failure::new(format!("no node is called {name}")).hint("--reference names one of the nodes that are compared")
+        Failure::new(format!("no node has the name {name}"))
+            .hint("--reference names one of the nodes that are compared")
     })
 }

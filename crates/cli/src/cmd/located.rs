@@ -17,12 +17,14 @@ pub(crate) fn run(a: &WhereArgs) -> Result<u8, Failure> {
             let (new, gone) = (stale.new, stale.gone);
             let hint = format!("`linerate fleet index {}`", a.dir.display());
             remark(&format!(
-                "the index is old: {new} snapshots are not in it, {gone} of it are gone; {hint} reads them"
+                "the index is out of date: {new} snapshots are not in it, {gone} in it no longer exist; {hint} updates it"
             ));
         }
     }
     if !index.is_current() {
-        remark("the index was made by another version of linerate: what only one of both knows is missing");
+        remark(
+            "the index was made by another version of linerate: facts and rules that only one of the two has are missing",
+        );
     }
     let when = match a.at {
         Some(time) => When::At(time),
@@ -60,7 +62,7 @@ pub(crate) fn run(a: &WhereArgs) -> Result<u8, Failure> {
     sink.finish()?;
     if report.cannot_tell_count > 0 && a.format != WhereFormat::Text {
         let count = report.cannot_tell_count;
-        remark(&format!("{count} nodes could not tell: {}", report.cannot_tell));
+        remark(&format!("unknown on {count} nodes: {}", report.cannot_tell));
     }
     Ok(report.exit_code)
 }

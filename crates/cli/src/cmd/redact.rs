@@ -13,7 +13,7 @@ pub(crate) fn run(a: &RedactArgs) -> Result<u8, Failure> {
 
 fn reveal(a: &RevealArgs) -> Result<u8, Failure> {
     if !a.redact_key.exists() {
-        return Err(Failure::new(format!("there is no key {}", a.redact_key.display()))
+        return Err(Failure::new(format!("the key file {} does not exist", a.redact_key.display()))
             .hint("name the file that `collect --redact-key` made"));
     }
     let key = RedactKey::open(&a.redact_key).map_err(|e| Failure::new(e.to_string()))?;

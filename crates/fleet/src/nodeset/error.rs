@@ -4,7 +4,7 @@ use linerate_formats::bounds::{NODESET_GROUP_DEPTH, NODESET_NODES, NODESET_TEXT}
 
 /// A text that is no set of nodes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{part:?} is no set of nodes: {why}")]
+#[error("{part:?} is not a set of nodes: {why}")]
 pub struct NodeSetError {
     /// The part that is wrong, of a long one its beginning.
     pub part: String,
@@ -43,19 +43,19 @@ pub enum Why {
     #[error("a name has no white space, quotes, backslashes or control characters: names are separated by commas")]
     Character,
     /// A group that no source has.
-    #[error("there is no such group")]
+    #[error("no such group")]
     Group,
     /// Groups that name groups, one in the other.
-    #[error("groups name groups, more than {NODESET_GROUP_DEPTH} in each other, or in a circle")]
+    #[error("groups are nested more than {NODESET_GROUP_DEPTH} deep, or in a circle")]
     Circle,
     /// The text is too long.
     #[error("it is longer than {NODESET_TEXT} bytes")]
     Long,
     /// Too many names.
-    #[error("it comes to more than {NODESET_NODES} names, before anything is taken off")]
+    #[error("it expands to more than {NODESET_NODES} names, before any is removed")]
     Many,
     /// `@@source`: a list of groups is no set of nodes.
-    #[error("names of groups are no nodes")]
+    #[error("names of groups are not nodes")]
     GroupNames,
 }
 

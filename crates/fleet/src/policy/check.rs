@@ -347,7 +347,7 @@ fn judge(row: &Row, line: &Line) -> (Status, Held) {
         Holds::Yes => (Status::Pass, held),
         Holds::No => (Status::Fail, held),
         Holds::Unclear => {
-            let why = format!("{} cannot be compared so", seen.unwrap_or_default());
+            let why = format!("{} cannot be compared with this operator", seen.unwrap_or_default());
             (Status::Unknown, Held::Unseen(why))
         }
     }

@@ -77,7 +77,7 @@ fn wants(class: Option<&Class>) -> BTreeMap<(String, String), String> {
         out.insert((kind.whose().to_owned(), fact), text);
     }
     for (label, value) in class.into_iter().flat_map(|c| &c.labels) {
-        let value = value.clone().unwrap_or_else(|| "not there".to_owned());
+        let value = value.clone().unwrap_or_else(|| "absent".to_owned());
         out.insert((String::new(), format!("label {label}")), value);
     }
     out

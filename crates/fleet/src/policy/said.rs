@@ -56,7 +56,7 @@ pub enum Wrong {
         like: Option<String>,
     },
     /// The fact is never the same on two nodes.
-    #[error("`{id}` cannot be expected: {why}")]
+    #[error("a policy cannot use `{id}`: {why}")]
     NotCompared {
         /// The fact.
         id: &'static str,
@@ -64,7 +64,7 @@ pub enum Wrong {
         why: &'static str,
     },
     /// No device has this role.
-    #[error("no device is called `{role}`{}; roles are node, GPU *, rail * NIC, NIC *, bridge 1 above GPU *, NUMA node *, …", meant(.like))]
+    #[error("unknown role `{role}`{}; roles are node, GPU *, rail * NIC, NIC *, bridge 1 above GPU *, NUMA node *, …", meant(.like))]
     Role {
         /// The role.
         role: String,
@@ -92,7 +92,7 @@ pub enum Wrong {
         example: &'static str,
     },
     /// A value that the fact cannot have.
-    #[error("`{id}` is {}; `{value}` is none", can_be(.form, .unit))]
+    #[error("`{value}` is not valid for `{id}`: expected {}", can_be(.form, .unit))]
     Value {
         /// The fact.
         id: &'static str,
@@ -104,7 +104,7 @@ pub enum Wrong {
         value: String,
     },
     /// An operator that the fact has no order for.
-    #[error("`{operator}` needs a number, and `{id}` is none")]
+    #[error("`{operator}` needs a number, and `{id}` is not a number")]
     Operator {
         /// The fact.
         id: &'static str,
@@ -113,20 +113,20 @@ pub enum Wrong {
     },
     /// Nothing is expected.
     #[error(
-        "nothing is expected of `{0}`: write equals, one_of, at_least, at_most, version_at_least, matches, contains, present or absent"
+        "`{0}` has no operator: write equals, one_of, at_least, at_most, version_at_least, matches, contains, present or absent"
     )]
     Nothing(String),
     /// A share that is none.
-    #[error("`tolerance` is a share such as \"2 %\", of a number")]
+    #[error("`tolerance` must be a percentage such as \"2 %\", and needs a number")]
     Tolerance,
     /// No severity.
-    #[error("`{0}` is no severity: critical, high, medium, low or info")]
+    #[error("`{0}` is not a severity: use critical, high, medium, low or info")]
     Severity(String),
     /// Two of one name.
-    #[error("two expectations are called `{0}`: give one of them another `name`")]
+    #[error("two expectations have the name `{0}`: rename one of them")]
     Twice(String),
     /// A name that cannot be one.
-    #[error("`{0}` cannot be a name: letters, digits, `.`, `_` and `-` only, at most 200")]
+    #[error("`{0}` is not a valid name: use letters, digits, `.`, `_` and `-`, at most 200 characters")]
     Name(String),
     /// A condition that cannot be evaluated.
     #[error("the condition cannot be read: {0}")]
@@ -138,10 +138,10 @@ pub enum Wrong {
     #[error("`when` cannot be read: {0}")]
     When(crate::condition::NotACondition),
     /// No fix.
-    #[error("`fix` is none that linerate knows: {0}")]
+    #[error("`fix` is not valid: {0}")]
     Fix(String),
     /// A test that names nothing that is there.
-    #[error("no expectation is called `{id}`{}", meant(.like))]
+    #[error("no expectation has the id `{id}`{}", meant(.like))]
     Unknown {
         /// The name.
         id: String,
@@ -165,7 +165,7 @@ fn can_be(form: &Form, unit: &str) -> String {
         Form::Hex => "a hexadecimal number, in quotes",
         Form::Speed => "the speed of a link, such as \"32 GT/s\"",
         Form::Limit => "a number of bytes, such as \"64 GiB\", or \"unlimited\"",
-        Form::There => "either there or not: write { present = true } or { absent = true }",
+        Form::There => "{ present = true } or { absent = true }",
         _ => "a text",
     };
     if unit.is_empty() { text.to_owned() } else { format!("{text} ({unit})") }

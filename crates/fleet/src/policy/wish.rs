@@ -104,7 +104,7 @@ fn message(answer: &Answer<'_>) -> String {
 /// What people are asked to do.
 fn by_hand(answer: &Answer<'_>) -> Remedy {
     let seen = match &answer.seen {
-        Held::NoDevice => "the device is not there".to_owned(),
+        Held::NoDevice => "the device is absent".to_owned(),
         seen => format!("now {}", shown(seen)),
     };
     let whose = answer.kind.whose();
@@ -124,8 +124,8 @@ pub(super) fn shown(seen: &Held) -> String {
     match seen {
         Held::Value(v) if v.is_empty() => "empty".to_owned(),
         Held::Value(v) => v.clone(),
-        Held::Absent => "not there".to_owned(),
-        Held::NoDevice => "the device is not there".to_owned(),
+        Held::Absent => "absent".to_owned(),
+        Held::NoDevice => "the device is absent".to_owned(),
         Held::Unseen(why) => why.clone(),
         Held::Says(b, _) => b.to_string(),
     }

@@ -37,26 +37,26 @@ macro_rules! causes {
 
 causes! {
     Unresolved: "unresolved", "its name has no address", "correct the name, or give the address in ~/.ssh/config";
-    Refused: "refused", "connection refused", "start sshd there, or give its port";
+    Refused: "refused", "connection refused", "start sshd on the host, or give its port";
     NoConnection: "no-connection", "no connection", "look at its power, its network and its firewall";
-    ConnectTimedOut: "connect-timed-out", "no answer to the connection", "look whether it is up";
-    WrongKey: "wrong-host-key", "the host's key is not the known one", "find out why it changed before you trust it: ssh-keygen -R removes the old key";
+    ConnectTimedOut: "connect-timed-out", "the connection timed out", "check whether the host is up";
+    WrongKey: "wrong-host-key", "the host's key has changed", "find out why it changed before you trust it: ssh-keygen -R removes the old key";
     UnknownKey: "unknown-host-key", "the host's key is not known", "connect once with ssh and compare the fingerprint, or add it to known_hosts";
-    NotLetIn: "not-let-in", "the host lets this user not in without a password", "install a key there, or start ssh-agent: no password is asked for";
+    NotLetIn: "not-let-in", "access denied without a password", "install a key on the host, or start ssh-agent (of kubectl: check its credentials and rights): no password is asked for";
     NoResources: "no-resources", "Slurm gave no resources on it in time", "name a job that has the node (srun_options = [\"--jobid=ID\"]), or a partition that shares its nodes";
-    NoPod: "no-pod", "no pod that stands for it runs there", "compare the group's selector with kubectl get pods -o wide";
-    ClosedEarly: "closed-early", "the host closed the connection before anything ran", "look at sshd's log there (MaxStartups), and collect with a smaller --fanout";
-    NoShell: "no-shell", "the user's shell there runs no commands", "give the user a shell, or collect as another one";
+    NoPod: "no-pod", "no pod that matches the selector runs on it", "compare the group's selector with kubectl get pods -o wide";
+    ClosedEarly: "closed-early", "the host closed the connection before anything ran", "see sshd's log on the host (MaxStartups), and collect with a smaller --fanout";
+    NoShell: "no-shell", "the user's shell on the host runs no commands", "give the user a shell, or collect as another user";
     Lost: "lost", "the connection was lost", "collect again with --resume";
-    TimedOut: "timed-out", "it took longer than it may", "raise --node-limit, or look what hangs there";
-    Endless: "endless", "its answer is larger than any snapshot", "look at what runs there";
-    Garbage: "garbage", "its answer is no snapshot", "look at what its shell prints, and at what runs there";
-    Liar: "version-differs", "the program there is not the version that it says it is", "remove that program, or let it be pushed (--collector push)";
-    ProgramFailed: "program-failed", "the program failed there", "run linerate collect there by hand";
-    NoProgram: "no-program", "no program could be run there", "use --collector auto, which has a shell script for such hosts";
-    NotWritten: "not-written", "its snapshot could not be written here", "make room in the directory";
-    NotStarted: "not-started", "the program that reaches it could not be started here", "install ssh (srun, kubectl), correct its options in linerate.toml, and look at the limits of processes and open files";
-    Interrupted: "interrupted", "the run was interrupted before", "collect again with --resume";
+    TimedOut: "timed-out", "the time limit was reached", "raise --node-limit, or check what hangs on the host";
+    Endless: "endless", "its answer is larger than any snapshot", "check which program runs on the host";
+    Garbage: "garbage", "its answer is not a snapshot", "check what its shell prints, and which program runs on the host";
+    Liar: "version-differs", "the installed program is not of the version that it reports", "remove that program, or push one (--collector push)";
+    ProgramFailed: "program-failed", "the program failed on the host", "run linerate collect on the host by hand";
+    NoProgram: "no-program", "no program could be run on the host", "use --collector auto, which falls back to a shell script";
+    NotWritten: "not-written", "its snapshot could not be written on this machine", "make room in the directory";
+    NotStarted: "not-started", "the program that reaches it could not be started on this machine", "install ssh (srun, kubectl), correct its options in linerate.toml, and look at the limits of processes and open files";
+    Interrupted: "interrupted", "the run was interrupted before its turn", "collect again with --resume";
 }
 
 /// Why a host was not reached or lost: by what the local `ssh` says about it.

@@ -76,11 +76,11 @@ pub(super) fn collect(target: &Target, shared: &Shared<'_>, notes: &mut Vec<Stri
                         return finish::write(target, Sent::Archive(bytes), By::Pushed, shared, notes);
                     }
                     Way::None(why) => why,
-                    Way::Missing(_) => "the program that was pushed is not there".to_owned(),
+                    Way::Missing(_) => "the pushed program is missing".to_owned(),
                 }
             }
             Err(PushError::Transport(e)) => return Err(e.into()),
-            Err(PushError::NotDone(e)) => format!("the program could not be put there: {}", e.said),
+            Err(PushError::NotDone(e)) => format!("the program could not be pushed: {}", e.said),
         },
     };
     if shared.options.collector == Collector::Given {
@@ -107,7 +107,7 @@ fn ask<'a>(target: &Target, host: &dyn Transport, shared: &Shared<'a>) -> Result
             Err(Failed::new(Cause::ProgramFailed, format!("it ended with status {status} and said: {said}")))
         }
         (Some(Said::Missing(machine)), _) => Ok(Way::Missing(machine.clone())),
-        (Some(Said::Foreign(machine)), _) => Ok(Way::None(format!("there is no program for {machine}"))),
+        (Some(Said::Foreign(machine)), _) => Ok(Way::None(format!("no program for {machine}"))),
         (Some(Said::Cannot(why)), _) => Ok(Way::None((*why).to_owned())),
         (None, 0) => Err(Failed::new(Cause::Garbage, "it did not run what it was asked to run")),
         (None, status) => {
@@ -155,7 +155,7 @@ fn listen<'a>(
     };
     let poured = host.pour(command, &mut to, shared.cancel)?;
     match (enough, poured.status) {
-        (Some(Enough::Noise), _) => Err(Failed::new(Cause::Garbage, "it printed too much before it said anything")),
+        (Some(Enough::Noise), _) => Err(Failed::new(Cause::Garbage, "it printed too much before its answer")),
         (Some(Enough::Endless), _) => Err(Failed::new(Cause::Endless, "more than a snapshot may have")),
         (Some(Enough::Cancelled), _) | (None, None) => Err(Failed::new(Cause::Interrupted, "interrupted")),
         (None, Some(status)) => Ok(Answer { ear, status, said: poured.last_words(), _places: places }),
@@ -166,7 +166,7 @@ fn listen<'a>(
 fn push<'a>(machine: &str, host: &'a dyn Transport, shared: &Shared<'_>) -> Result<Option<Remover<'a>>, PushError> {
     let fits = |p: &&Program| p.machine == machine || p.machine == "any";
     let none = |why: String| PushError::NotDone(linerate_transport::NotDone { what: "a push", status: 1, said: why });
-    let program = shared.options.programs.iter().find(fits).ok_or_else(|| none(format!("none is for {machine}")))?;
+    let program = shared.options.programs.iter().find(fits).ok_or_else(|| none(format!("no program for {machine}")))?;
     let bytes = program.bytes().map_err(|e| none(e.to_string()))?;
     let placed = place(host, bytes, &program.digest, PUSH, shared.cancel)?;
     Ok(shared.options.leave_nothing.then(|| Remover { host, placed }))

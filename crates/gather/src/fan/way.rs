@@ -95,7 +95,9 @@ fn said(line: &str, mark: &str) -> Option<Said> {
         "missing" => Said::Missing(plain(words.next())),
         "foreign" => Said::Foreign(plain(words.next())),
         "no-home" => Said::Cannot("the user has no home directory"),
-        "no-digest" => Said::Cannot("no program there makes SHA-256 sums, so that none can be checked before it runs"),
+        "no-digest" => {
+            Said::Cannot("no program on the host makes SHA-256 sums, so no program can be checked before it runs")
+        }
         _ => return None,
     })
 }

@@ -55,7 +55,7 @@ pub enum InventoryError {
         source: std::io::Error,
     },
     /// One with too many bytes.
-    #[error("{}: more than {INVENTORY_FILE} bytes are no list of nodes", .0.display())]
+    #[error("{}: larger than {INVENTORY_FILE} bytes, the limit for a list of nodes", .0.display())]
     Large(PathBuf),
     /// A `linerate.toml` that is wrong.
     #[error("{}: {why}", .path.display())]
@@ -66,7 +66,7 @@ pub enum InventoryError {
         why: ConfigError,
     },
     /// An answer of `kubectl`, or a file with one, that is none.
-    #[error("{what} is no list of nodes of Kubernetes: {why}")]
+    #[error("{what} is not a list of Kubernetes nodes: {why}")]
     Json {
         /// File or command.
         what: String,
@@ -87,13 +87,13 @@ pub enum InventoryError {
         said: String,
     },
     /// A program that said more than is kept.
-    #[error("{0} said more than {INVENTORY_ANSWER} bytes")]
+    #[error("{0} printed more than {INVENTORY_ANSWER} bytes")]
     Answer(&'static str),
     /// A program that did not come to its end.
     #[error(transparent)]
     Transport(#[from] TransportError),
     /// There is no home directory to look in.
-    #[error("{0}: there is no home directory to look in: name a file, {0}:FILE")]
+    #[error("{0}: no home directory is known: name a file, {0}:FILE")]
     Home(&'static str),
 }
 

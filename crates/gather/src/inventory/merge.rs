@@ -63,7 +63,7 @@ pub enum Remark {
         why: NodeSetError,
     },
     /// Two groups of `linerate.toml` that say different ways to one node.
-    #[error("{name} is in groups that say different ways to it ({groups}): the first one counts")]
+    #[error("{name} is in groups that set different ways to it ({groups}): the first one is used")]
     Ways {
         /// Node.
         name: String,

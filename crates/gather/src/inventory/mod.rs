@@ -80,7 +80,7 @@ pub enum TargetError {
     #[error(transparent)]
     Host(#[from] HostError),
     /// A set that is empty in the end.
-    #[error("{0:?} is no node at all")]
+    #[error("{0:?} names no node")]
     Empty(String),
 }
 

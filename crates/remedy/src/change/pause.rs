@@ -27,7 +27,9 @@ impl Kind for Pause {
     }
 
     fn on_talos(&self) -> Option<&'static str> {
-        Some("Talos runs no units of yours: run ethtool -A INTERFACE rx off tx off from a privileged pod at each boot")
+        Some(
+            "Talos runs no user-defined units: run ethtool -A INTERFACE rx off tx off from a privileged pod at each boot",
+        )
     }
 
     fn changes(&self, actions: &[&Action], on: &Setting<'_, '_>) -> Vec<Result<Change, Refusal>> {

@@ -223,7 +223,7 @@ fn by_bios(cx: &Cx<'_>, attribute: &str, wanted: &Value) -> Answer {
         Outcome::Pending("it waits in the settings for the next start through POST".to_owned())
     } else if cx.rebooted == Some(false) {
         Outcome::Unknown(
-            "it is not in force, and the service does not show it waiting: only a start through POST will tell"
+            "it is not in force, and the service does not show it waiting: only a start through POST will show it"
                 .to_owned(),
         )
     } else {

@@ -28,7 +28,7 @@ pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()>
         )?;
     }
     if !report.verdicts.is_empty() {
-        writeln!(out, "\n## Verdicts that differ beyond that\n")?;
+        writeln!(out, "\n## Other verdicts that differ\n")?;
     }
     for v in &report.verdicts {
         for (side, s) in ["A", "B"].iter().zip(&v.rules).flat_map(|(side, all)| all.iter().map(move |s| (side, s))) {

@@ -40,7 +40,7 @@ pub(super) fn render(report: &Report<'_>, style: Style, out: &mut dyn Write) -> 
         }
     }
     if !report.verdicts.is_empty() {
-        page.heading("Verdicts that differ beyond that")?;
+        page.heading("Other verdicts that differ")?;
     }
     for v in &report.verdicts {
         page.blank()?;

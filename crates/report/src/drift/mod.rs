@@ -192,7 +192,7 @@ impl ClassOf {
     fn hardware(&self) -> String {
         let parts = [("", &self.board), ("", &self.cpu), ("GPUs ", &self.gpus), ("NICs ", &self.nics)];
         let known: Vec<String> = parts.iter().filter_map(|(h, p)| Some(format!("{h}{}", p.as_deref()?))).collect();
-        if self.is_unknown() { "hardware that no source shows".to_owned() } else { known.join(", ") }
+        if self.is_unknown() { "unknown hardware".to_owned() } else { known.join(", ") }
     }
 }
 

@@ -32,7 +32,7 @@ fn one(page: &mut Page<'_>, class: &ClassOf, style: Style) -> io::Result<()> {
         return page.item(0, "·", Tone::Mild, Tone::Plain, "the only one of its kind: nothing to compare it with");
     }
     if class.is_unknown() {
-        let said = "no source shows which hardware this is: things that are not alike may be compared";
+        let said = "no source shows which hardware this is: nodes of different hardware may be compared";
         page.item(0, "·", Tone::Doubt, Tone::Plain, said)?;
     }
     if class.facts.is_empty() {
@@ -43,7 +43,7 @@ fn one(page: &mut Page<'_>, class: &ClassOf, style: Style) -> io::Result<()> {
         page.blank()?;
         head(page, row.severity, &row.title())?;
         if !row.has_norm {
-            page.item(9, "", Tone::Plain, Tone::Dim, "no value is that of most nodes")?;
+            page.item(9, "", Tone::Plain, Tone::Dim, "no value is shown by most nodes")?;
         }
         let shown = if style.verbose { row.values.len() } else { VALUES };
         for (i, v) in row.values.iter().take(shown).enumerate() {
@@ -93,7 +93,7 @@ fn footer(page: &mut Page<'_>, class: &ClassOf, style: Style) -> io::Result<()> 
     let mut said = Vec::new();
     if class.paired_by_number {
         said.push(
-            "some devices were paired by their number, because the ways to them differ or are not shown".to_owned(),
+            "some devices were paired by their number, because their PCI paths differ or are not shown".to_owned(),
         );
     }
     for u in class.unseen.iter().take(if style.verbose { usize::MAX } else { 4 }) {
@@ -107,7 +107,7 @@ fn footer(page: &mut Page<'_>, class: &ClassOf, style: Style) -> io::Result<()> 
         let mut ids: Vec<&str> = class.own.iter().map(|(_, id)| *id).collect();
         ids.sort_unstable();
         ids.dedup();
-        said.push(format!("another value on nearly every node, and so no drift: {}", ids.join(", ")));
+        said.push(format!("different on nearly every node, so not counted as drift: {}", ids.join(", ")));
     }
     if !said.is_empty() {
         page.blank()?;

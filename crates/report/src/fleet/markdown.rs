@@ -10,7 +10,7 @@ use std::io::{self, Write};
 pub(super) fn render(fleet: &Fleet<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "# linerate audit\n\n**{}**\n", inline(&fleet.headline()))?;
     writeln!(out, "| | nodes |\n|---|---|")?;
-    for (what, members) in ["Good", "With findings", "Cannot tell"].into_iter().zip(&fleet.by_code) {
+    for (what, members) in ["Good", "With findings", "Unknown"].into_iter().zip(&fleet.by_code) {
         if !members.is_empty() {
             writeln!(out, "| {what} | {} |", code_cell(&fleet.sets.names(members)))?;
         }
@@ -20,7 +20,7 @@ pub(super) fn render(fleet: &Fleet<'_>, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, "| Written by | linerate {VERSION}, exit code {} |", fleet.exit_code())?;
     table(fleet, "Findings", &fleet.sets.failing(Status::Fail), out)?;
-    table(fleet, "Not seen", &fleet.sets.failing(Status::Unknown), out)
+    table(fleet, "Not checked", &fleet.sets.failing(Status::Unknown), out)
 }
 
 fn table(fleet: &Fleet<'_>, title: &str, all: &[Failing], out: &mut dyn Write) -> io::Result<()> {

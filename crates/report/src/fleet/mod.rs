@@ -230,11 +230,11 @@ impl<'r> Fleet<'r> {
         rules
     }
 
-    /// `5 nodes: 2 with findings, 1 cannot tell, 2 good`.
+    /// `5 nodes: 2 with findings, 1 unknown, 2 good`.
     fn headline(&self) -> String {
         let [good, bad, doubt, broken] = self.nodes;
         let total = good + bad + doubt + broken;
-        let mut text = format!("{total} nodes: {bad} with findings, {doubt} cannot tell, {good} good");
+        let mut text = format!("{total} nodes: {bad} with findings, {doubt} unknown, {good} good");
         if broken > 0 {
             text.push_str(&format!(", {broken} could not be read"));
         }

@@ -103,7 +103,7 @@ fn doubts_as_sets(fleet: &Fleet<'_>, page: &mut Page<'_>) -> io::Result<()> {
     all.iter().try_for_each(|f| rule(fleet, f, page))
 }
 
-const NOT_SEEN: &str = "Not seen, and unknown is not good";
+const NOT_SEEN: &str = "Not checked: missing data";
 
 /// Rules by how many nodes they cannot tell of.
 fn doubts(fleet: &Fleet<'_>, page: &mut Page<'_>) -> io::Result<()> {
@@ -133,7 +133,7 @@ fn passed(fleet: &Fleet<'_>, page: &mut Page<'_>) -> io::Result<()> {
         ids
     };
     let (right, none) = (of(|t| t.pass > 0), of(|t| t.pass == 0));
-    page.heading_of(&right, "Right wherever it applies")?;
+    page.heading_of(&right, "Passed wherever they apply")?;
     if !right.is_empty() {
         page.text(0, Tone::Plain, &right.join(", "))?;
     }

@@ -41,7 +41,7 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
         page.more(2, report.groups.len(), shown, "")?;
     }
     if !report.remarks.is_empty() {
-        page.heading("What does not fit together, or was not read")?;
+        page.heading("Conflicts, and sources that were not read")?;
         let shown = page.shown(REMARKS);
         for remark in report.remarks.iter().take(shown) {
             page.item(2, "·", Tone::Warn, Tone::Plain, remark)?;
@@ -59,7 +59,7 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
     let reference = report.reference.as_ref().map(|r| format!("; reference {r}")).unwrap_or_default();
     page.text(0, Tone::Bold, &format!("{} nodes{reference}", report.count))?;
     if report.nodes.is_empty() && report.sources.is_empty() {
-        page.text(0, Tone::Plain, "No source of names was found: --inventory names one, or a set as an argument.")?;
+        page.text(0, Tone::Plain, "No source of node names was found: use --inventory, or name a set of nodes.")?;
     } else if !report.nodes.is_empty() {
         page.verbatim(0, &report.set.to_string())?;
     }

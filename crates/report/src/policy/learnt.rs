@@ -94,7 +94,7 @@ impl Lesson {
                     continue;
                 }
                 Why::Differ(values) => values.iter().map(shown).collect(),
-                Why::NotOnAll(nodes) => vec![Shown { value: "only there".to_owned(), nodes: nodes.clone() }],
+                Why::NotOnAll(nodes) => vec![Shown { value: "only on these nodes".to_owned(), nodes: nodes.clone() }],
             };
             differ.push(Differ { class: left.class.clone(), fact: title(left), values });
         }
@@ -156,7 +156,7 @@ impl Lesson {
                 "",
                 Tone::Plain,
                 Tone::Dim,
-                &format!("mend the node, or learn it as it is: --accept {}", r.rule),
+                &format!("fix the node, or accept it as it is: --accept {}", r.rule),
             )?;
         }
         page.heading_of(&self.differ, "Not learnt, because the nodes differ")?;
@@ -285,13 +285,17 @@ pub fn explain(policy: &Policy, filter: &str, style: Style, out: &mut dyn Write)
             (n, linerate_fleet::policy::Kind::Row(r)) => {
                 let all = super::node_set(&class.learnt_from);
                 format!(
-                    "shown by {} of the {n} nodes that taught the class {}: {all}",
+                    "shown by {} of the {n} nodes from which the class {} was learnt: {all}",
                     r.shown_by.map_or(n, |s| s as usize),
                     class.name
                 )
             }
             (n, _) => {
-                format!("the {n} nodes that taught the class {}: {}", class.name, super::node_set(&class.learnt_from))
+                format!(
+                    "the {n} nodes from which the class {} was learnt: {}",
+                    class.name,
+                    super::node_set(&class.learnt_from)
+                )
             }
         };
         page.field(9, "from", &from)?;

@@ -28,7 +28,7 @@ pub(super) fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         )?;
     }
     if !report.unknown.is_empty() {
-        writeln!(out, "\n## Could not be told\n")?;
+        writeln!(out, "\n## Unknown\n")?;
     }
     for g in &report.unknown {
         writeln!(out, "- {} on {}: {}", inline(&g.title()), inline(&node_set(&g.nodes)), inline(&g.seen))?;

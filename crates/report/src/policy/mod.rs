@@ -201,7 +201,7 @@ fn note(checked: &Checked<'_>) -> String {
         return format!("not checked: it can be of several classes: {}", all.join("; "));
     }
     match checked.classes.is_empty() {
-        true => format!("not checked: no class of the policy is of this hardware ({})", hardware(&checked.traits)),
+        true => format!("not checked: no class of the policy matches this hardware ({})", hardware(&checked.traits)),
         false => String::new(),
     }
 }
@@ -211,7 +211,7 @@ fn hardware(traits: &Traits) -> String {
     let parts = [("board", &traits.board), ("cpu", &traits.cpu), ("gpus", &traits.gpus), ("nics", &traits.nics)];
     let of = |(name, value): (&str, &Option<String>)| value.as_ref().map(|v| format!("{name} {v}"));
     let all: Vec<String> = parts.into_iter().filter_map(of).collect();
-    if all.is_empty() { "its source shows none".to_owned() } else { all.join(", ") }
+    if all.is_empty() { "not shown by its source".to_owned() } else { all.join(", ") }
 }
 
 /// Whose answers are, in few words.
@@ -278,8 +278,8 @@ fn seen(held: &Held) -> String {
     match held {
         Held::Value(v) if v.is_empty() => "empty".to_owned(),
         Held::Value(v) => v.clone(),
-        Held::Absent => "not there".to_owned(),
-        Held::NoDevice => "the device is not there".to_owned(),
+        Held::Absent => "absent".to_owned(),
+        Held::NoDevice => "the device is absent".to_owned(),
         Held::Unseen(why) => why.clone(),
         Held::Says(holds, read) if read.is_empty() => holds.to_string(),
         Held::Says(holds, read) => format!("{holds}: {}", read.join(", ")),
@@ -317,14 +317,14 @@ impl Report {
         if n == 1 {
             let line = self.nodes.first();
             if line.is_some_and(|l| l.classes.is_empty()) {
-                return format!("the node was not held to {policy}");
+                return format!("the node was not checked against {policy}");
             }
             let counts = line.map(|l| format!(": {} hold, {} do not, {} unknown", l.pass, l.fail, l.unknown));
             let counts = counts.unwrap_or_default();
             return match (wrong, open) {
-                (1, _) => format!("the node is not as {policy} wants{counts}"),
-                (_, 1) => format!("whether the node is as {policy} wants cannot be told{counts}"),
-                _ => format!("the node is as {policy} wants{counts}"),
+                (1, _) => format!("the node does not comply with {policy}{counts}"),
+                (_, 1) => format!("unknown whether the node complies with {policy}{counts}"),
+                _ => format!("the node complies with {policy}{counts}"),
             };
         }
         let mut parts = Vec::new();
@@ -333,10 +333,10 @@ impl Report {
                 parts.push(format!("{n} {}", if n == 1 { words[0] } else { words[1] }));
             }
         };
-        part(wrong, ["is not", "are not"]);
-        part(open, ["cannot be told", "cannot be told"]);
+        part(wrong, ["does not", "do not"]);
+        part(open, ["unknown", "unknown"]);
         part(self.unreadable.len(), ["could not be read", "could not be read"]);
-        let head = format!("{right} of {} are as {policy} wants", crate::doctor::words::counted(n, "node", "nodes"));
+        let head = format!("{right} of {} comply with {policy}", crate::doctor::words::counted(n, "node", "nodes"));
         if parts.is_empty() { head } else { format!("{head}; {}", parts.join(", ")) }
     }
 

@@ -51,7 +51,7 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
 
 /// The same reason of many expectations is said once.
 fn unknown(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
-    page.heading_of(&report.unknown, "Could not be told")?;
+    page.heading_of(&report.unknown, "Unknown")?;
     let mut by: BTreeMap<(&str, &[String]), Vec<&Group>> = BTreeMap::new();
     for g in &report.unknown {
         by.entry((&g.seen, &g.nodes)).or_default().push(g);

@@ -266,9 +266,8 @@ fn verify(store: &Store, path: &Path, sink: &mut Sink) -> Result<u8, Failure> {
 
 fn export(store: &Store, filter: &Filter, file: &Path) -> Result<u8, Failure> {
     let name = file.to_string_lossy();
-    let form = Form::of_name(&name).ok_or_else(|| {
-        Failure::new(format!("{name}: the ending tells no form")).hint(".csv, .json, .jsonl or .parquet")
-    })?;
+    let form = Form::of_name(&name)
+        .ok_or_else(|| Failure::new(format!("{name}: unknown file type")).hint(".csv, .json, .jsonl or .parquet"))?;
     let failed = |e: io::Error| Failure::writing(file, &e);
     let mut out = Replace::begin(file, Access::Umask).map_err(failed)?;
     let done = store.export(form, filter, &mut out)?;

@@ -49,7 +49,7 @@ fn explain(a: &PolicyExplainArgs) -> Result<u8, Failure> {
     let shown = report::explain(&policy, &a.id, sink.style(a.color, false), &mut sink)?;
     sink.finish()?;
     if shown == 0 {
-        crate::output::remark("no expectation is called so");
+        crate::output::remark("no expectation has this id");
     }
     Ok(if shown == 0 { 2 } else { 0 })
 }
@@ -59,7 +59,7 @@ pub(crate) fn read(path: &Path) -> Result<Policy, Failure> {
     let text = text(path)?;
     let policy = policy::read(&text).map_err(|mistakes| {
         let lines: Vec<String> = mistakes.iter().map(|m| format!("  {m}")).collect();
-        Failure::new(format!("{} is no policy that can be read:\n{}", path.display(), lines.join("\n")))
+        Failure::new(format!("{} is not a valid policy:\n{}", path.display(), lines.join("\n")))
             .hint("docs/policy.md describes the format")
     })?;
     Ok(Policy { name: if policy.name.is_empty() { label(path) } else { policy.name }, ..policy })
@@ -71,7 +71,7 @@ fn text(path: &Path) -> Result<String, Failure> {
     let file = std::fs::File::open(path).map_err(failed)?;
     let mut bytes = Vec::new();
     file.take(POLICY_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
-    String::from_utf8(bytes).map_err(|_| Failure::new(format!("{} is no text in UTF-8", path.display())))
+    String::from_utf8(bytes).map_err(|_| Failure::new(format!("{} is not UTF-8 text", path.display())))
 }
 
 /// The nodes of a command: those that sources name, or live ones.

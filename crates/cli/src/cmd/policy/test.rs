@@ -59,7 +59,7 @@ pub(super) fn run(a: &TestArgs) -> Result<u8, Failure> {
                     writeln!(sink, "{}", linerate_out::terminal(&line))?;
                 }
             }
-            writeln!(sink, "{right} of {} tests are as they say", all.len())?;
+            writeln!(sink, "{right} of {} tests hold", all.len())?;
         }
         ShortFormat::Json => {
             let tests: Vec<_> = all
@@ -96,7 +96,7 @@ fn one(policy: &Policy, test: &Test, home: &Path) -> Shown {
     };
     let checked = super::checked(policy, &test.source, &snapshot);
     if checked.classes.is_empty() {
-        out.trouble = Some("no class of the policy is of this hardware".to_owned());
+        out.trouble = Some("no class of the policy matches this hardware".to_owned());
         return out;
     }
     let with = |status| -> BTreeSet<&str> {

@@ -212,7 +212,7 @@ fn answer(a: &ApplyArgs, outcome: &Outcome, sink: &mut Sink) -> Result<(), Failu
         Ended::RebootDue => ("a reboot is due".to_owned(), Some("after it, `linerate apply --resume --yes` goes on")),
         Ended::Untouched(why) => (format!("nothing was changed: {why}"), None),
         Ended::Held(who) => (
-            format!("this session does nothing there: {who}"),
+            format!("this session does nothing on the node: {who}"),
             Some("what becomes of the node is said by the session that holds it"),
         ),
     };

@@ -34,9 +34,8 @@ pub(crate) fn run(a: &PlanArgs) -> Result<u8, Failure> {
     let wished = match &a.policy {
         Some(file) => Some(super::policy::wished(file, &of_policy, &snapshot, &node)?),
         None if !of_policy.is_empty() => {
-            return Err(
-                Failure::new("--fix names an expectation of a policy, and there is none").hint("name it with --policy")
-            );
+            return Err(Failure::new("--fix names an expectation of a policy, and no policy was given")
+                .hint("name it with --policy"));
         }
         None => None,
     };
@@ -70,7 +69,7 @@ pub(crate) fn run(a: &PlanArgs) -> Result<u8, Failure> {
     }
     if unknown > 0 {
         crate::output::remark(&format!(
-            "{unknown} expectations of the policy could not be told: `linerate policy check` says why"
+            "{unknown} expectations of the policy are unknown: `linerate policy check` shows why"
         ));
     }
     let nothing_left = plan.by_hand.is_empty() && plan.refused.is_empty() && !audit.incomplete && unknown == 0;

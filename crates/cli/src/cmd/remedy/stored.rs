@@ -74,7 +74,7 @@ pub(super) fn last(node: &dyn Node, operator: &Operator, verb: &str) -> Result<H
     let hash = record.plan();
     let state = begun(node, operator)?;
     match state {
-        None => return Err(Failure::new(format!("{name}: no plan was begun there"))),
+        None => return Err(Failure::new(format!("{name}: no plan was begun on this node"))),
         Some(state) if state.plan != hash => {
             if let Some(other) = others(&store, node, operator).iter().find(|r| r.plan() == state.plan) {
                 return Err(Failure::new(format!(

@@ -47,7 +47,7 @@ pub enum Refused {
     #[error("{0}")]
     Syntax(String),
     /// A function that there is not.
-    #[error("there is no function `{name}`{}", meant(.like))]
+    #[error("unknown function `{name}`{}", meant(.like))]
     Function {
         /// Its name.
         name: String,
@@ -138,9 +138,9 @@ impl Program {
         match Value::resolve(&self.expression, &context) {
             Ok(Value::Bool(true)) => Outcome::True,
             Ok(Value::Bool(false)) => Outcome::False(read.seen),
-            Ok(_) => Outcome::Unknown("it gives neither true nor false".to_owned()),
+            Ok(_) => Outcome::Unknown("its result is neither true nor false".to_owned()),
             Err(ExecutionError::NoSuchKey(key)) if key.as_str() == "known" => {
-                Outcome::Unknown("a fact that it reads is certainly not there: ask first, has(… .known)".to_owned())
+                Outcome::Unknown("a fact that it reads is absent: test it first with has(… .known)".to_owned())
             }
             Err(e) => Outcome::Unknown(first_line(&e.to_string())),
         }

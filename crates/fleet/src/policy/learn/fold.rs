@@ -107,7 +107,7 @@ fn above(key: &Key) -> impl Iterator<Item = Key> {
 fn by_frequency(group: &Group, seen: &Seen) -> Vec<(String, Vec<String>)> {
     let mut all: Vec<_> = seen.values.iter().collect();
     all.sort_by_key(|(_, nodes)| std::cmp::Reverse(nodes.len()));
-    all.into_iter().map(|(v, n)| (v.clone().unwrap_or_else(|| "not there".to_owned()), group.labels(n))).collect()
+    all.into_iter().map(|(v, n)| (v.clone().unwrap_or_else(|| "absent".to_owned()), group.labels(n))).collect()
 }
 
 fn want(def: &Def, value: Option<&str>) -> Want {

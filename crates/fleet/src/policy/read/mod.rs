@@ -214,7 +214,7 @@ fn label(item: &Item<'_, '_>) -> Option<(String, Option<String>)> {
     match item.value {
         DeValue::Boolean(false) => Some((item.key.to_owned(), None)),
         DeValue::String(s) => Some((item.key.to_owned(), Some(s.to_string()))),
-        _ => item.must_be("a text, or false where the label must not be there"),
+        _ => item.must_be("a text, or false where the label must be absent"),
     }
 }
 

@@ -332,7 +332,7 @@ pub(super) fn fix(m: &Item<'_, '_>) -> Option<Action> {
         None
     };
     let Some(what) = items.iter().find(|i| i.key != "value") else {
-        return wrong("write { sysctl = \"kernel.numa_balancing\", value = \"0\" } or the like");
+        return wrong("write it as { sysctl = \"kernel.numa_balancing\", value = \"0\" }");
     };
     let name = what.str()?;
     let value = || {

@@ -180,7 +180,7 @@ impl Replay<'_, '_> {
             return if good {
                 Ok((data, true))
             } else {
-                Err(Some(Why::Failed("no program there makes SHA-256 sums".into())))
+                Err(Some(Why::Failed("no program on the host makes SHA-256 sums".into())))
             };
         }
         cut |= filter::keep(&mut data, leaf.keep);
