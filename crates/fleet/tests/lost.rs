@@ -9,7 +9,8 @@ mod lost;
 
 use linerate_fleet::diff::diff;
 use linerate_fleet::drift::{Drift, Options, Table, drift};
-use linerate_fleet::{Profile, Record};
+use linerate_fleet::policy::{self, Lessons, Policy};
+use linerate_fleet::{Profile, Record, Status, Traits};
 use linerate_node::Node;
 use linerate_snapshot::Snapshot;
 
@@ -114,4 +115,74 @@ fn what_else_differs_is_found_beside_a_lost_device() {
     for wanted in ["| rail 3 NIC |  | pci.express.max_read_request", "| rail 2 NIC |  | net.mtu"] {
         assert!(rows.iter().any(|r| r.ends_with(wanted)), "{rows:#?}");
     }
+}
+
+/// A node without a device, held to what nodes with all of them taught: what fails, by id, and what cannot be told.
+fn held(policy: &Policy, odd: &Snapshot) -> (Vec<String>, Vec<String>) {
+    let node = Node::decode(odd);
+    let profile = Profile::of("odd", &node, odd, &[]);
+    let checked = policy::check(policy, &profile, &Traits::of(&node), None);
+    let of = |status| {
+        let all = checked.answers.iter().filter(move |a| a.status == status);
+        all.map(|a| {
+            let id = a.kind.about().id.split_once('.').map_or("", |(_, rest)| rest);
+            format!("{} {id}: {:?}", a.kind.about().severity, a.seen)
+        })
+        .collect()
+    };
+    (of(Status::Fail), of(Status::Unknown))
+}
+
+#[test]
+fn a_policy_finds_a_lost_device_once_and_does_not_blame_the_others() {
+    for layout in [&[][..], FEW_NICS] {
+        let mut lessons = Lessons::default();
+        for s in [snapshot(1, layout, "", &[]), snapshot(2, layout, "", &[])] {
+            lessons.add(&s.label, &profile(&s), &Traits::of(&Node::decode(&s)));
+        }
+        let learnt = lessons.learn("test").policy;
+        let text = policy::write(&learnt);
+        assert!(text.contains(".seats]\n\"GPU 0\" = \""));
+        let learnt = policy::read(&text).unwrap_or_else(|m| panic!("{m:?}"));
+        let mut placeless = learnt.clone();
+        placeless.classes.iter_mut().for_each(|c| c.seats.clear());
+        let tree = lost::tree_of(1, layout, "");
+        let (gpus, nics) = (lost::addresses(&tree, "0x10de", "0x2330"), lost::addresses(&tree, "0x15b3", "0x1021"));
+        for (address, number, role, rest) in
+            [(&nics[0], "rail-nic", "rail 0 NIC", nics.len() - 1), (&gpus[3], "gpu", "GPU 3", 7)]
+        {
+            let odd = snapshot(9, layout, "", &[address]);
+            let (fails, unknown) = held(&learnt, &odd);
+            assert_eq!(fails, [format!("high {number}.number: Value(\"{rest} (missing: {role})\")")]);
+            assert!(
+                unknown.iter().all(|u| u.contains(role) && u.contains("missing") || u.contains("a NIC is missing")),
+                "{unknown:#?}"
+            );
+            assert!(unknown.len() <= 6, "{unknown:#?}");
+            // Without places: which one it is cannot be told, and nothing is said of the others by their numbers.
+            let (fails, unknown) = held(&placeless, &odd);
+            assert_eq!(fails, [format!("high {number}.number: Value(\"{rest}\")")]);
+            assert!(unknown.iter().all(|u| u.contains("is missing")) && !unknown.is_empty(), "{unknown:#?}");
+        }
+        // Something else that is wrong is found where it is, by the policy's names.
+        let odd = snapshot(9, layout, "[pci.nic3]\nnuma_node = 0\nmrrs = 512", &[&nics[0]]);
+        let node = Node::decode(&odd);
+        let checked = policy::check(&learnt, &Profile::of("odd", &node, &odd, &[]), &Traits::of(&node), None);
+        let mrrs =
+            |a: &&policy::Answer<'_>| a.status == Status::Fail && a.kind.subject() == "pci.express.max_read_request";
+        let owners: Vec<_> = checked.answers.iter().filter(mrrs).map(|a| format!("{:?}", a.owner)).collect();
+        assert!(owners.len() == 1 && owners[0].contains("Device(RailNic, 3)"), "{owners:?}");
+    }
+}
+
+/// Without a number of devices in the policy, one that it names and that is not there is a finding still.
+#[test]
+fn a_device_that_is_named_and_not_there_fails() {
+    let policy = policy::read(
+        "schema = \"linerate.policy/1\"\n[class.a.on.\"rail 7 NIC\"]\n\"net.mtu\" = 4092\n[class.a.on.\"GPU *\"]\n\"pci.driver\" = \"nvidia\"\n",
+    )
+    .unwrap_or_else(|m| panic!("{m:?}"));
+    let nics = lost::addresses(&lost::tree(1, ""), "0x15b3", "0x1021");
+    let (fails, unknown) = held(&policy, &snapshot(9, &[], "", &[&nics[0]]));
+    assert_eq!((fails, unknown), (vec!["medium rail-7-nic.net.mtu: NoDevice".to_owned()], Vec::new()));
 }
