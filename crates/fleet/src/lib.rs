@@ -14,6 +14,8 @@ pub mod diff;
 pub mod drift;
 pub mod identity;
 mod known;
+mod lost;
+mod named;
 pub mod names;
 pub mod nodeset;
 pub mod policy;

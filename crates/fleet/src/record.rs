@@ -185,7 +185,7 @@ impl Record {
             label: profile.label,
             time: snapshot.manifest.time,
             traits: Traits::of(node),
-            layout: profile.positions.layout(is_kept),
+            layout: profile.positions.layout(|s| is_kept(s) || is_empty_bridge(s)),
             incomplete: profile.incomplete,
             rows,
         }
@@ -217,6 +217,11 @@ fn owner(profile: &Profile, whose: &Whose) -> Option<Owner> {
             Some(Owner::Device(seat.role.to_string()))
         }
     }
+}
+
+/// A bridge with nothing below it. No facts are kept of it, but its place: on another node a device may be below it, and groups name it.
+fn is_empty_bridge(seat: &Seat) -> bool {
+    matches!(seat.role, linerate_facts::position::Role::Bridge(_))
 }
 
 /// Devices of which facts are kept: no others but those that data passes.

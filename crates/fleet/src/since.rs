@@ -55,7 +55,7 @@ impl Changes {
             let change = change(&g);
             let key = (change.at.clone(), change.fact, change.part.clone(), change.sides.clone());
             let known = self.by.entry(key).or_insert(change);
-            known.severity = known.severity.max(g.first.truth.severity());
+            known.severity = known.severity.max(g.first.severity());
             known.nodes.push(name.to_owned());
         }
     }
@@ -93,7 +93,7 @@ fn change(g: &Group<'_>) -> Change {
         what,
         unit,
         sides: d.sides.clone(),
-        severity: d.truth.severity(),
+        severity: d.severity(),
         failing: [failing(&d.truth.sides[0]), failing(&d.truth.sides[1])],
         nodes: Vec::new(),
     }

@@ -14,6 +14,15 @@ pub struct Path {
     steps: Vec<(u8, u8)>,
 }
 
+impl Path {
+    /// The way to what is directly above; `None`: it is on a root bus.
+    #[must_use]
+    pub fn above(&self) -> Option<Path> {
+        let (_, above) = self.steps.split_last()?;
+        (!above.is_empty()).then(|| Path { root: self.root, steps: above.to_vec() })
+    }
+}
+
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.root)?;

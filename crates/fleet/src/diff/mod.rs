@@ -10,12 +10,15 @@ use truth::Spoken;
 pub use truth::{Said, Truth};
 pub(crate) use truth::{is_about, overlap, within};
 
+use crate::lost;
+use crate::named::{Beside, FAR, NEAREST, beside, names_devices, renamed};
 use crate::profile::is_hash;
 use crate::{Line, Profile, State, Thing, Whose};
 use linerate_facts::position::{Alignment, Role, Seat, align};
 use linerate_facts::{Compared, Def, compared};
 use linerate_rules::Severity;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 /// What one side shows.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -96,12 +99,14 @@ pub fn diff(a: &Profile, b: &Profile) -> Diff {
         alignment: &alignment,
         spoken: [Spoken::of(a), Spoken::of(b)],
         alone: Default::default(),
+        names: HashMap::new(),
         out: Vec::new(),
         compared: 0,
         unseen: [0, 0],
         moved: 0,
     };
     pass.devices();
+    pass.name();
     pass.things();
     let Pass { spoken, mut out, compared, unseen, moved, .. } = pass;
     let verdicts = truth::further([a, b], &spoken, &alignment, &out);
@@ -111,7 +116,20 @@ pub fn diff(a: &Profile, b: &Profile) -> Diff {
 
 /// The worst first; devices in the order of their roles; then by fact.
 fn key(d: &Difference) -> (std::cmp::Reverse<Option<Severity>>, bool, Option<Role>, &'static str, &str) {
-    (std::cmp::Reverse(d.truth.severity()), d.role.is_none(), d.role.clone(), d.what.id(), d.part.as_str())
+    (std::cmp::Reverse(d.severity()), d.role.is_none(), d.role.clone(), d.what.id(), d.part.as_str())
+}
+
+impl Difference {
+    /// How bad it is: the worst of what fails on either side, or that one side lacks the device. `None`: no rule reads it.
+    #[must_use]
+    pub fn severity(&self) -> Option<Severity> {
+        let lost = match (self.what, &self.role) {
+            (What::Thing("pci" | "gpus" | "rdma"), Some(role)) if self.part.is_empty() => lost::severity(role),
+            (What::Thing(list), role) => lost::of_part(role.as_ref(), list),
+            _ => None,
+        };
+        self.truth.severity().max(lost)
+    }
 }
 
 impl What {
@@ -133,6 +151,8 @@ struct Pass<'p> {
     spoken: [Spoken<'p>; 2],
     /// Devices that are differences themselves.
     alone: [BTreeSet<usize>; 2],
+    /// What the first side calls the devices of the second, by what that one calls them.
+    names: HashMap<String, String>,
     out: Vec<Difference>,
     compared: usize,
     unseen: [usize; 2],
@@ -146,9 +166,15 @@ impl Pass<'_> {
         let only: [Vec<usize>; 2] = [only_a.collect(), self.alignment.added.clone()];
         for (side, all) in only.into_iter().enumerate() {
             let (from, to) = if side == 0 { (self.a, self.b) } else { (self.b, self.a) };
+            let lost: BTreeSet<Role> =
+                all.iter().filter_map(|i| from.positions.seats.get(*i)).map(|s| s.role.clone()).collect();
             for i in all {
                 let Some(seat) = from.positions.seats.get(i).filter(|s| would_list(to, s)) else { continue };
                 self.alone[side].insert(i);
+                // Its functions and the bridges above it go with it.
+                if lost::whole(&seat.role).is_some_and(|whole| lost.contains(&whole)) {
+                    continue;
+                }
                 let mut sides = [Shown::NotListed, Shown::NotListed];
                 let mut names = [None, None];
                 sides[side] = Shown::Value("present".to_owned());
@@ -165,6 +191,38 @@ impl Pass<'_> {
                 });
             }
         }
+    }
+
+    /// Names of the second side's devices as the first one has them. What the first lacks is marked.
+    fn name(&mut self) {
+        let role = |p: &Profile, i: usize| p.positions.seats.get(i).map(|s| s.role.to_string()).unwrap_or_default();
+        let pairs = self.alignment.pairs.iter().enumerate();
+        self.names = pairs.filter_map(|(a, b)| Some((role(self.b, (*b)?), role(self.a, a)))).collect();
+        for i in &self.alignment.added {
+            let own = role(self.b, *i);
+            let marked = format!("{own}{ONLY_THERE}");
+            self.names.insert(own, marked);
+        }
+    }
+
+    /// Whether a device, by the name that a value has for it, is on one side only, and was said to be.
+    fn is_alone(&self, name: &str) -> bool {
+        let (side, p, name) = match name.strip_suffix(ONLY_THERE) {
+            Some(own) => (1, self.b, own),
+            None => (0, self.a, name),
+        };
+        self.alone[side].iter().filter_map(|i| p.positions.seats.get(*i)).any(|s| s.role.to_string() == name)
+    }
+
+    /// Whether all NICs that are nearest to a GPU are lacking on one side: how far the next ones are follows from that.
+    fn is_robbed(&self, thing: &Thing, other: &Thing) -> bool {
+        let value = |p: &Profile, t: &Thing| match p.line(t, NEAREST).map(|l| &l.state) {
+            Some(State::Known(v)) => Some(v.clone()),
+            _ => None,
+        };
+        let (Some(a), Some(b)) = (value(self.a, thing), value(self.b, other)) else { return false };
+        let b = renamed(&b, |role| self.names.get(role).map(String::as_str));
+        beside(&a, &b, |device| self.is_alone(device)) == Beside::Robbed
     }
 
     fn things(&mut self) {
@@ -253,7 +311,13 @@ impl Pass<'_> {
                 self.unseen = self.unseen.map(|n| n + 1);
                 continue;
             }
-            match (&line.state, &their.state) {
+            let theirs = match &their.state {
+                State::Known(v) if names_devices(line.def.id) => {
+                    Cow::Owned(State::Known(renamed(v, |role| self.names.get(role).map(String::as_str))))
+                }
+                state => Cow::Borrowed(state),
+            };
+            match (&line.state, &*theirs) {
                 (State::Unreadable(_), State::Unreadable(_)) => {}
                 (_, State::Unreadable(_)) => self.unseen[0] += 1,
                 (State::Unreadable(_), _) => self.unseen[1] += 1,
@@ -261,7 +325,13 @@ impl Pass<'_> {
                     self.compared += 1;
                     let within =
                         differing.iter().any(|id| line.def.id.strip_prefix(id).is_some_and(|r| r.starts_with('.')));
-                    if !same(line.def.id, a, b) && !within {
+                    let follows = match (a, b) {
+                        (State::Known(a), State::Known(b)) if names_devices(line.def.id) => {
+                            beside(a, b, |device| self.is_alone(device)) != Beside::Other
+                        }
+                        _ => line.def.id == FAR && a != b && self.is_robbed(thing, other),
+                    };
+                    if !follows && !same(line.def.id, a, b) && !within {
                         differing.push(line.def.id);
                         let moves = match compared(line.def.id) {
                             Compared::State(reason) => Some(reason),
@@ -300,6 +370,9 @@ impl Pass<'_> {
         self.out.push(Difference { what, whose, role, names, part, sides, truth, moves });
     }
 }
+
+/// What a device is marked with that the first side lacks.
+const ONLY_THERE: &str = " (not on the other)";
 
 /// Whether a node would show such a device: the list that names it was read there, and whole.
 fn would_list(p: &Profile, seat: &Seat) -> bool {

@@ -13,6 +13,8 @@ pub use members::Members;
 pub use table::{CellNo, GroupNo, Head, NodeNo, Table};
 
 use crate::class::{Traits, classes};
+use crate::lost;
+use crate::named::{Beside, FAR, NEAREST, beside, names_devices};
 use crate::{Owner, Said, Seen};
 use linerate_facts::{Compared, Def, compared, defs};
 use linerate_rules::Severity;
@@ -67,7 +69,7 @@ pub struct Odd {
     /// Whether the first value is that of more than half of the nodes that show any, or the reference's.
     pub has_norm: bool,
     /// How bad the worst of what fails on some of the values, but not on all, is; `info`: rules read it and see no difference; `None`: no rule
-    /// reads it.
+    /// reads it. Of a device that some nodes lack, how bad that is.
     pub severity: Option<Severity>,
 }
 
@@ -177,6 +179,7 @@ impl Look<'_> {
                 "",
                 "pci",
                 values.map(|(v, members)| Shown { value: v, members, verdict: None }).into(),
+                merged::role_of(role).and_then(|role| lost::severity(&role)),
             );
         }
     }
@@ -203,6 +206,11 @@ impl Look<'_> {
         {
             missing.remove(lacking);
         }
+        if let Owner::Device(role) = owner
+            && let Some(silent) = merged.silent.get(role)
+        {
+            missing.remove(silent);
+        }
         let mut not_listed = self.listed(owner, part, list);
         not_listed.keep(&missing);
         missing.remove(&not_listed);
@@ -212,16 +220,18 @@ impl Look<'_> {
         let is_word = keys.len() == 1 && keys.iter().all(|k| k.id == list) && !part.is_empty();
         for key in keys {
             let Some(values) = merged.keys.get(*key) else { continue };
+            let robbed = if key.id == FAR { self.robbed(owner, part) } else { Members::default() };
             let mut shown: Vec<Shown> = Vec::new();
             let mut blind = there.clone();
             for (seen, Holders { members, verdict }) in values {
-                let value = match seen {
+                let value = match &**seen {
                     Seen::Known(v) => Value::Known(v.clone()),
                     Seen::Absent => Value::Absent,
                     Seen::Unreadable => continue,
                 };
                 blind.remove(members);
                 let mut members = members.clone();
+                members.remove(&robbed);
                 if value == Value::Absent {
                     // What it would be in is absent: that says all.
                     wholes(key.id).for_each(|id| members.remove(&self.absent(owner, part, id)));
@@ -232,6 +242,9 @@ impl Look<'_> {
                 continue;
             }
             blind.iter().for_each(|n| *self.unseen.entry(n).or_default() += 1);
+            if names_devices(key.id) {
+                self.without_lost(&mut shown);
+            }
             if is_word && !not_listed.is_empty() {
                 shown.push(Shown { value: Value::NotListed, members: not_listed.clone(), verdict: None });
             }
@@ -239,12 +252,18 @@ impl Look<'_> {
             self.compared += usize::from(nodes > 1);
             shown.retain(|s| !s.members.is_empty());
             if shown.len() > 1 {
-                self.odd(owner, part, key.id, shown);
+                self.odd(owner, part, key.id, shown, None);
             }
         }
         if !is_word && !not_listed.is_empty() && !there.is_empty() && !self.is_part_of_missing(owner, part, list) {
             let values = [(Value::Present, there), (Value::NotListed, not_listed)];
-            self.odd(owner, part, list, values.map(|(v, members)| Shown { value: v, members, verdict: None }).into());
+            self.odd(
+                owner,
+                part,
+                list,
+                values.map(|(v, members)| Shown { value: v, members, verdict: None }).into(),
+                lost::part_severity(owner, list),
+            );
         }
     }
 
@@ -279,7 +298,61 @@ impl Look<'_> {
         holders.map(|h| h.members.clone()).unwrap_or_default()
     }
 
-    fn odd(&mut self, owner: &Owner, part: &str, id: &'static str, mut values: Vec<Shown>) {
+    /// Of values that name devices: a node that shows what the norm shows, but for a device that it lacks, shows the norm.
+    fn without_lost(&self, shown: &mut Vec<Shown>) {
+        let Some(norm) = self.norm(shown) else { return };
+        let mut back = Members::default();
+        for v in shown.iter_mut().skip(1) {
+            let same: Members =
+                v.members.iter().filter(|n| self.is_beside(&norm, &v.value, *n) != Beside::Other).collect();
+            v.members.remove(&same);
+            back.add(&same);
+        }
+        if let Some(first) = shown.first_mut() {
+            first.members.add(&back);
+        }
+        shown.retain(|v| !v.members.is_empty());
+    }
+
+    /// Puts the value that the others are compared with first: that of the reference, or of most. The value, and a node that shows it.
+    fn norm(&self, shown: &mut [Shown]) -> Option<(Value, NodeNo)> {
+        shown.sort_by_key(|v| {
+            (Reverse(self.reference.is_some_and(|n| v.members.has(n))), Reverse(v.members.len()), v.value.clone())
+        });
+        let first = shown.first()?;
+        let node = self.reference.filter(|n| first.members.has(*n)).or_else(|| first.members.iter().next())?;
+        Some((first.value.clone(), node))
+    }
+
+    fn is_beside(&self, (norm, of): &(Value, NodeNo), value: &Value, node: NodeNo) -> Beside {
+        let text = |v: &Value| match v {
+            Value::Known(text) => Some(text.clone()),
+            Value::Absent => Some(String::new()),
+            _ => None,
+        };
+        let (Some(norm), Some(value)) = (text(norm), text(value)) else { return Beside::Other };
+        let lacking = &self.merged.lacking;
+        let is_lacking = |device: &str| lacking.get(device).is_some_and(|m| m.has(node) || m.has(*of));
+        beside(&norm, &value, is_lacking)
+    }
+
+    /// Nodes where all NICs are lacking that are nearest to a GPU elsewhere: how far the next ones are follows from that.
+    fn robbed(&self, owner: &Owner, part: &str) -> Members {
+        let key = Key { owner: owner.clone(), part: part.to_owned(), id: NEAREST };
+        let known = |seen: &Seen| matches!(seen, Seen::Known(_));
+        let values = self.merged.keys.get(&key).into_iter().flatten().filter(|(seen, _)| known(seen));
+        let mut shown: Vec<Shown> = values
+            .map(|(seen, holders)| {
+                let text = if let Seen::Known(v) = &**seen { v.clone() } else { String::new() };
+                Shown { value: Value::Known(text), members: holders.members.clone(), verdict: None }
+            })
+            .collect();
+        let Some(norm) = self.norm(&mut shown) else { return Members::default() };
+        let of = shown.iter().skip(1);
+        of.flat_map(|v| v.members.iter().filter(|n| self.is_beside(&norm, &v.value, *n) == Beside::Robbed)).collect()
+    }
+
+    fn odd(&mut self, owner: &Owner, part: &str, id: &'static str, mut values: Vec<Shown>, lost: Option<Severity>) {
         values.retain(|v| !v.members.is_empty());
         if values.len() < 2 {
             return;
@@ -306,7 +379,9 @@ impl Look<'_> {
             return;
         }
         let has_norm = referred || first.members.len() * 2 > nodes;
-        let severity = severity(&values);
+        // What most nodes lack and few have is not lost.
+        let lost = lost.filter(|_| !has_norm || first.value == Value::Present);
+        let severity = severity(&values).max(lost);
         // What moves by itself is drift only where rules judge the values differently.
         if matches!(compared(id), Compared::State(_)) && severity <= Some(Severity::Info) {
             self.moved += 1;

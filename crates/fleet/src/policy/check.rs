@@ -3,7 +3,9 @@
 use super::claims;
 use super::condition::{Facts, Outcome};
 use super::read::prefix_of;
+use super::seats::Seating;
 use super::{Class, Count, Fit, Kind, Policy, Roles, Row};
+use crate::named::{FAR, names_devices};
 use crate::{Line, Profile, State, Thing, Traits, Whose};
 use linerate_facts::position::{Device, Role};
 use linerate_facts::{Holds, Want};
@@ -11,7 +13,7 @@ use linerate_formats::bounds::POLICY_ANSWERS;
 use linerate_formats::wildcard;
 use linerate_rules::Status;
 use linerate_snapshot::Place;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 /// A node held to a policy.
 #[derive(Debug, Clone)]
@@ -110,9 +112,10 @@ pub fn check<'p>(policy: &'p Policy, profile: &Profile, traits: &Traits, facts: 
         classes.append(&mut perhaps);
     }
     let undecided = if classes.is_empty() { perhaps } else { Vec::new() };
-    let pass = Pass::of(profile);
+    let mut pass = Pass::of(profile);
     let (mut answers, mut incomplete) = (Vec::new(), profile.incomplete);
     for (class, _) in &classes {
+        pass.sit(class);
         for count in &class.devices {
             answers.push(pass.count(class, count));
         }
@@ -145,18 +148,16 @@ pub fn check<'p>(policy: &'p Policy, profile: &Profile, traits: &Traits, facts: 
 /// A profile, by what is asked of it.
 pub(super) struct Pass<'n> {
     pub(super) profile: &'n Profile,
-    /// Roles of devices, as they are displayed.
-    roles: Vec<String>,
+    /// Devices, as the policy calls them.
+    seating: Seating,
     /// Names of things that are the same everywhere.
     named: Vec<&'n str>,
     /// Things by owner and prefix.
     things: HashMap<(&'n Whose, &'static str), Vec<&'n Thing>>,
-    devices: BTreeMap<Device, u64>,
 }
 
 impl<'n> Pass<'n> {
     fn of(profile: &'n Profile) -> Self {
-        let seats = &profile.positions.seats;
         let mut things: HashMap<_, Vec<&Thing>> = HashMap::new();
         let mut named: Vec<&str> = Vec::new();
         for thing in profile.things.keys() {
@@ -167,13 +168,13 @@ impl<'n> Pass<'n> {
                 named.push(name);
             }
         }
-        let mut devices = BTreeMap::new();
-        for seat in seats {
-            if let Role::Device(device, _) = seat.role {
-                *devices.entry(device).or_default() += 1;
-            }
-        }
-        Pass { profile, roles: seats.iter().map(|s| s.role.to_string()).collect(), named, things, devices }
+        Pass { profile, seating: Seating::default(), named, things }
+    }
+
+    /// Calls the devices as a class does.
+    fn sit(&mut self, class: &Class) {
+        let seating = Seating::of(self.profile, class, |device| self.all_listed(Some(device)));
+        self.seating = seating;
     }
 
     /// Whether all devices of a kind are listed.
@@ -183,15 +184,19 @@ impl<'n> Pass<'n> {
     }
 
     fn count<'p>(&self, class: &'p Class, count: &'p Count) -> Answer<'p> {
-        let n = self.devices.get(&count.device).copied().unwrap_or(0);
+        let n = self.seating.counts.get(&count.device).copied().unwrap_or(0);
         let (status, seen) = if n > count.most {
             (Status::Fail, Held::Value(n.to_string()))
         } else if !self.all_listed(Some(count.device)) {
             let why = format!("the source shows {n}, and not whether that is all of them");
             (Status::Unknown, Held::Unseen(why))
         } else {
-            let status = if n < count.least { Status::Fail } else { Status::Pass };
-            (status, Held::Value(n.to_string()))
+            let lost = self.seating.lost_of(count.device);
+            match n < count.least {
+                true if !lost.is_empty() => (Status::Fail, Held::Value(format!("{n} (missing: {lost})"))),
+                true => (Status::Fail, Held::Value(n.to_string())),
+                false => (Status::Pass, Held::Value(n.to_string())),
+            }
         };
         let place = self.profile.line(&Thing::node(), "pci").map(|l| l.place);
         Answer { class, kind: Kind::Count(count), owner: Owner::Node, part: String::new(), status, seen, place }
@@ -202,9 +207,10 @@ impl<'n> Pass<'n> {
         if row.roles.is_node() {
             owners.push((Whose::Node, Owner::Node));
         } else {
-            let seats = self.profile.positions.seats.iter().zip(&self.roles).enumerate();
-            owners.extend(seats.filter(|(_, (_, role))| row.roles.has(role)).map(|(i, (seat, _))| {
-                (Whose::Device(i), Owner::Device { role: seat.role.clone(), name: seat.name.to_string() })
+            let seats =
+                self.profile.positions.seats.iter().zip(&self.seating.roles).zip(&self.seating.words).enumerate();
+            owners.extend(seats.filter(|(_, (_, words))| row.roles.has(words)).map(|(i, ((seat, role), _))| {
+                (Whose::Device(i), Owner::Device { role: role.clone(), name: seat.name.to_string() })
             }));
             let named = self.named.iter().filter(|n| row.roles.has(n));
             owners.extend(named.map(|n| (Whose::Named((*n).to_owned()), Owner::Named((*n).to_owned()))));
@@ -228,9 +234,11 @@ impl<'n> Pass<'n> {
         let is_absent = row.wants == [Want::Absent];
         let whole = self.all_listed(device_of(&row.roles));
         let names = row.roles.named();
-        let there = |name: &String| self.roles.contains(name) || self.named.contains(&name.as_str());
+        let there = |name: &String| self.seating.words.contains(name) || self.named.contains(&name.as_str());
         for name in names.iter().filter(|n| !there(n)) {
+            let is_short = || name.parse::<Role>().is_ok_and(|role| self.seating.is_counted(&role));
             match whole {
+                true if !is_absent && is_short() => answer(name.clone(), Status::NotApplicable, Held::NoDevice),
                 true if is_absent => answer(name.clone(), Status::Pass, Held::NoDevice),
                 true => answer(name.clone(), Status::Fail, Held::NoDevice),
                 false => answer(
@@ -256,6 +264,12 @@ impl<'n> Pass<'n> {
             let (owner, part) = (owner.clone(), part.to_owned());
             out.push(Answer { class, kind: Kind::Row(row), owner, part, status, seen, place });
         };
+        if let Owner::Device { role, .. } = owner
+            && row.roles.numbers_devices()
+            && let Some(why) = self.seating.numberless(role)
+        {
+            return push(&row.part, Status::Unknown, Held::Unseen(why), None);
+        }
         let of_prefix = self.things.get(&(whose, prefix)).map_or(&[][..], Vec::as_slice);
         if is_only(row) {
             return self.no_other(row, of_prefix, &mut push);
@@ -266,7 +280,7 @@ impl<'n> Pass<'n> {
             // A text that shows a thing twice shows its facts twice: the first counts.
             let Some(line) = lines.iter().find(|l| l.def.id == row.def.id) else { continue };
             any = true;
-            let (status, seen) = judge(row, line);
+            let (status, seen) = self.judge(row, line);
             push(&thing.part, status, seen, Some(line.place));
         }
         if !any {
@@ -306,6 +320,25 @@ impl<'n> Pass<'n> {
         own.or_else(|| self.profile.line(&Thing::node(), prefix))
     }
 
+    /// What a fact is to what is wanted. Of a node that lacks a device, what follows from that is no finding of its own.
+    fn judge(&self, row: &Row, line: &Line) -> (Status, Held) {
+        if !names_devices(row.def.id) {
+            let (status, seen) = judge(row, &line.state);
+            let far = || self.seating.far().filter(|_| status == Status::Fail && row.def.id == FAR);
+            return far().map_or((status, seen), |why| (Status::Unknown, Held::Unseen(why)));
+        }
+        let state = match &line.state {
+            State::Known(v) => State::Known(self.seating.value(v)),
+            other => other.clone(),
+        };
+        let (status, seen) = judge(row, &state);
+        let robbed = || row.wants.iter().filter_map(Want::value).find_map(|wanted| self.seating.robbed(wanted));
+        match status {
+            Status::Fail => robbed().map_or((status, seen), |why| (Status::Unknown, Held::Unseen(why))),
+            _ => (status, seen),
+        }
+    }
+
     fn no_other(&self, row: &Row, there: &[&Thing], push: &mut Push<'_>) {
         let list = self.profile.line(&Thing::node(), row.def.id);
         let [Want::NoOther(words)] = row.wants.as_slice() else { return };
@@ -337,8 +370,8 @@ fn is_only(row: &Row) -> bool {
     matches!(row.wants.as_slice(), [Want::NoOther(_)])
 }
 
-fn judge(row: &Row, line: &Line) -> (Status, Held) {
-    let (seen, held) = match &line.state {
+fn judge(row: &Row, state: &State) -> (Status, Held) {
+    let (seen, held) = match state {
         State::Unreadable(why) => return (Status::Unknown, Held::Unseen(why.clone())),
         State::Known(v) => (Some(v.as_str()), Held::Value(v.clone())),
         State::Absent => (None, Held::Absent),

@@ -5,7 +5,7 @@ mod fold;
 use super::{About, Class, Count, DEVICES, Match, Policy, roles};
 use crate::record::Reads;
 use crate::{Profile, State, Traits, Whose, class};
-use linerate_facts::position::{Device, Role};
+use linerate_facts::position::{Device, Path, Role};
 use linerate_facts::{Compared, Def, Form, compared};
 use linerate_rules::{Severity, Status};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -66,6 +66,8 @@ pub(super) struct Group {
     pub(super) nodes: Vec<String>,
     /// How many devices, by node; `None`: its source does not tell.
     devices: BTreeMap<Device, Vec<Option<u64>>>,
+    /// Ways to devices, by what each node calls them.
+    seats: BTreeMap<Role, BTreeSet<Path>>,
     pub(super) facts: BTreeMap<Key, Seen>,
     /// Values that a rule passes somewhere: they are not what it calls wrong elsewhere.
     pub(super) innocent: HashSet<Innocent>,
@@ -124,6 +126,13 @@ impl Lessons {
             let of = |r: &Role| matches!(r, Role::Device(d, _) if *d == device);
             let n = profile.positions.seats.iter().filter(|s| of(&s.role)).count() as u64;
             group.devices.entry(device).or_default().push(whole.then_some(n));
+        }
+        for seat in profile.positions.seats.iter().filter(|_| profile.pci_is_whole) {
+            if let (Role::Device(device, _), Some(path)) = (&seat.role, &seat.path)
+                && DEVICES.iter().any(|(_, d)| d == device)
+            {
+                group.seats.entry(seat.role.clone()).or_default().insert(path.clone());
+            }
         }
         let reads = Reads::of(&profile.judged);
         for (thing, lines) in &profile.things {
@@ -187,6 +196,7 @@ impl Lessons {
                 claims: Vec::new(),
                 name: class,
                 matches: Match { board, cpu, gpus, nics },
+                seats: seats(&group),
                 rows,
                 devices,
                 conditions: Vec::new(),
@@ -225,6 +235,9 @@ impl Group {
         self.innocent.extend(other.innocent);
         for (device, mut counts) in other.devices {
             self.devices.entry(device).or_default().append(&mut counts);
+        }
+        for (role, ways) in other.seats {
+            self.seats.entry(role).or_default().extend(ways);
         }
         for (key, theirs) in other.facts {
             match self.facts.get_mut(&key) {
@@ -299,6 +312,14 @@ fn owner(profile: &Profile, whose: &Whose) -> Option<Owner> {
     }
 }
 
+/// Where devices are, of which all nodes say the same. Where one is elsewhere on some, places say nothing of its kind.
+fn seats(group: &Group) -> BTreeMap<Role, Path> {
+    let differ: BTreeSet<Device> =
+        group.seats.iter().filter(|(_, ways)| ways.len() > 1).filter_map(|(role, _)| role.device()).collect();
+    let alike = group.seats.iter().filter(|(role, _)| role.device().is_some_and(|d| !differ.contains(&d)));
+    alike.filter_map(|(role, ways)| Some((role.clone(), ways.first()?.clone()))).collect()
+}
+
 fn devices(class: &str, group: &Group, left: &mut Vec<Left>) -> Vec<Count> {
     let mut out = Vec::new();
     for (word, device) in DEVICES {
@@ -308,7 +329,10 @@ fn devices(class: &str, group: &Group, left: &mut Vec<Left>) -> Vec<Count> {
             [] => {}
             [n] if *n > 0 => {
                 let id = format!("policy/{class}.{}.number", roles::slug(word));
-                out.push(Count { about: About::learnt(id), device, least: *n, most: *n });
+                let mut about = About::learnt(id);
+                let lost = crate::lost::severity(&Role::Device(device, 0));
+                about.severity = lost.map_or(about.severity, |s| s.max(about.severity));
+                out.push(Count { about, device, least: *n, most: *n });
             }
             [_] => {}
             several => {

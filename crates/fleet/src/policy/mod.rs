@@ -12,6 +12,7 @@ mod learn;
 mod read;
 mod roles;
 mod said;
+mod seats;
 mod wish;
 mod write;
 
@@ -25,7 +26,7 @@ pub use said::{Mistake, Wrong};
 pub use wish::{Wished, wish};
 pub use write::write;
 
-use linerate_facts::position::Device;
+use linerate_facts::position::{Device, Path, Role};
 use linerate_facts::{Def, Want};
 use linerate_rules::{Action, Rule, Severity};
 use std::collections::BTreeMap;
@@ -51,6 +52,8 @@ pub struct Class {
     pub name: String,
     /// Which nodes are of it.
     pub matches: Match,
+    /// Where its devices are, so that they are called by their places: of a node that lacks one, the others keep their names.
+    pub seats: BTreeMap<Role, Path>,
     /// Expected facts.
     pub rows: Vec<Row>,
     /// How many devices there are.

@@ -164,6 +164,13 @@ impl Roles {
         rest.is_empty()
     }
 
+    /// Whether it says by number which devices it is about: `GPU 0-3`, `bridge 1 above GPU 0`; not `bridge 1 above GPU *`.
+    pub(super) fn numbers_devices(&self) -> bool {
+        let mut all = self.pieces.iter().filter(|p| !matches!(p, Piece::Text(_)));
+        let is_last = self.text.starts_with("bridge ") || self.text.starts_with("VF ");
+        matches!(if is_last { all.next_back() } else { all.next() }, Some(Piece::Numbers(_)))
+    }
+
     /// Whose facts these have.
     pub(super) fn whose(&self) -> Whose {
         let named = FORMS.iter().rev().find(|(form, _)| {

@@ -41,6 +41,12 @@ fn one_class(class: &Class, out: &mut String) {
     if !class.learnt_from.is_empty() {
         let _ = writeln!(out, "learnt_from = {}", list(&class.learnt_from));
     }
+    if !class.seats.is_empty() {
+        let _ = writeln!(out, "\n[class.{}.seats]", key(name));
+    }
+    for (role, path) in &class.seats {
+        let _ = writeln!(out, "{} = {}", key(&role.to_string()), quoted(&path.to_string()));
+    }
     if !class.devices.is_empty() {
         let _ = writeln!(out, "\n[class.{}.devices]", key(name));
     }

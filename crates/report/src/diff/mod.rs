@@ -252,7 +252,7 @@ fn row(g: Group<'_>) -> Row<'_> {
     };
     let names = |side: usize| g.names.iter().filter_map(|n| n[side].as_deref()).collect();
     Row {
-        severity: d.truth.severity(),
+        severity: d.severity(),
         at: if g.roles.is_empty() { owner(d) } else { folded(&g.roles) },
         names: [names(0), names(1)],
         fact: d.what.id(),

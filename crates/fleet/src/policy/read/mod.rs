@@ -9,7 +9,8 @@ use super::condition::Program;
 use super::said::{Mistake, Wrong};
 use super::{About, Class, Condition, Count, DEVICES, Match, Policy, SCHEMA, Test};
 use ::toml::de::{DeTable, DeValue};
-use linerate_formats::bounds::{POLICY_BYTES, POLICY_CLASSES, POLICY_CONDITIONS, POLICY_ROWS, POLICY_TESTS};
+use linerate_facts::position::{Path, Role};
+use linerate_formats::bounds::{POLICY_BYTES, POLICY_CLASSES, POLICY_CONDITIONS, POLICY_ROWS, POLICY_TESTS, SEATS};
 use linerate_formats::near;
 use linerate_rules::Severity;
 use std::collections::{BTreeMap, BTreeSet};
@@ -101,14 +102,26 @@ impl Default {
 }
 
 fn one_class(item: &Item<'_, '_>, by: &Default, rows: &mut usize) -> Option<Class> {
-    const KEYS: [&str; 10] =
-        ["match", "owner", "severity", "reason", "devices", "on", "condition", "claim", "labels", "learnt_from"];
+    const KEYS: [&str; 11] = [
+        "match",
+        "seats",
+        "owner",
+        "severity",
+        "reason",
+        "devices",
+        "on",
+        "condition",
+        "claim",
+        "labels",
+        "learnt_from",
+    ];
     if !is_name(item.key) {
         item.wrong(Wrong::Name(item.key.to_owned()));
     }
     let mut out = Class {
         name: item.key.to_owned(),
         matches: Match::default(),
+        seats: BTreeMap::new(),
         rows: Vec::new(),
         devices: Vec::new(),
         conditions: Vec::new(),
@@ -123,6 +136,13 @@ fn one_class(item: &Item<'_, '_>, by: &Default, rows: &mut usize) -> Option<Clas
         match m.key {
             "match" => out.matches = matches(m),
             "devices" => out.devices = m.table()?.iter().filter_map(|d| count(d, item.key, &by)).collect(),
+            "seats" => {
+                let all = m.table()?;
+                if all.len() > SEATS {
+                    m.wrong(Wrong::TooMuch { what: "seats", most: SEATS, limit: "SEATS" });
+                }
+                out.seats = all.iter().take(SEATS).filter_map(seat).collect();
+            }
             "labels" => out.labels = m.table()?.iter().filter_map(label).collect(),
             "learnt_from" => out.learnt_from = m.strings().unwrap_or_default(),
             "condition" => {
@@ -208,6 +228,19 @@ fn count(item: &Item<'_, '_>, class: &str, by: &Default) -> Option<Count> {
     }
     let id = format!("policy/{class}.{}.number", super::roles::slug(word));
     Some(Count { about: by.about(id, item.line()), device: *device, least, most })
+}
+
+/// A device, and where it is.
+fn seat(item: &Item<'_, '_>) -> Option<(Role, Path)> {
+    let Some(role @ Role::Device(..)) = item.key.parse().ok() else {
+        return item.must_be("where a device is, as `\"GPU 0\" = \"0/01.0/00.0\"`");
+    };
+    match item.str()?.parse() {
+        Ok(path) => Some((role, path)),
+        Err(_) => {
+            item.must_be("a way from a root bus: its number, then device and function of each step, as 0/01.0/00.0")
+        }
+    }
 }
 
 fn label(item: &Item<'_, '_>) -> Option<(String, Option<String>)> {
