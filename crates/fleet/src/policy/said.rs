@@ -104,7 +104,7 @@ pub enum Wrong {
         value: String,
     },
     /// An operator that the fact has no order for.
-    #[error("`{operator}` needs a number, and `{id}` is not a number")]
+    #[error("`{operator}` compares numbers: `{id}` or the value is not a number")]
     Operator {
         /// The fact.
         id: &'static str,
