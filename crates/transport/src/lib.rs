@@ -10,7 +10,7 @@
 //! sign of life came for a while, it kills the program with its whole process group. So nothing outlives a lost connection, a
 //! killed `linerate` or a cancelled run, on either side, and there is one way to kill: closing a pipe.
 //!
-//! On top of that: [`collect()`] takes the snapshot of a node, [`push()`] puts a file on a host.
+//! On top of that: [`collect()`] takes the snapshot of a node, [`place()`] puts a program into the cache of its user.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
@@ -24,7 +24,6 @@ mod kubectl;
 mod local;
 mod place;
 mod process;
-mod push;
 mod srun;
 mod ssh;
 
@@ -35,10 +34,10 @@ pub use error::{NotDone, TransportError};
 pub use host::{HostError, HostSpec, Way};
 pub use kubectl::{Kubectl, Pods, kubectl};
 pub use local::Local;
-pub use place::{Placed, Remover, place};
+pub use place::{Placed, PushError, Remover, place};
 use process::Form;
 pub use process::{End, Ended, Heard, Poured, Process, Ran, Stream, chance};
-pub use push::{PushError, Pushed, push};
+
 pub use srun::Srun;
 pub use ssh::Ssh;
 

@@ -1,7 +1,7 @@
 //! A program in the cache of the user on a host: named by its digest, so that it is there once for each version and architecture, and
 //! moved to its name only when it has arrived whole.
 
-use crate::{Cancel, Command, PushError, Transport};
+use crate::{Cancel, Command, NotDone, Transport, TransportError};
 use linerate_out::child::Need;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +15,17 @@ case $home in /*) ;; *) exit 0 ;; esac
 rm -f "$home/linerate/$1/linerate" && rmdir "$home/linerate/$1" "$home/linerate" 2>/dev/null
 exit 0
 "#;
+
+/// Why a program could not be put on a host. Nothing of it is left there, as long as the host is reached.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PushError {
+    /// The host was not reached, or lost.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
+    /// It was not written there: no space, no directory for temporary files.
+    #[error(transparent)]
+    NotDone(#[from] NotDone),
+}
 
 /// A program that is placed.
 #[derive(Debug, Clone, PartialEq, Eq)]

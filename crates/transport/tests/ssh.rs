@@ -5,9 +5,7 @@
 mod common;
 
 use common::{Sshd, all_gone, have, processes, wait_for, word};
-use linerate_transport::{
-    Cancel, Collect, CollectError, Command, Heard, Ssh, Transport, TransportError, collect, push,
-};
+use linerate_transport::{Cancel, Collect, CollectError, Command, Heard, Ssh, Transport, TransportError, collect};
 use std::time::{Duration, Instant};
 
 fn ssh(sshd: &Sshd) -> Ssh {
@@ -110,17 +108,4 @@ fn a_snapshot_of_the_other_host() {
         Err(CollectError::NotDone(why)) => assert_eq!(why.status, 127, "{why}"),
         Err(other) => panic!("{other}"),
     }
-}
-
-#[test]
-fn a_program_is_put_there_and_removed() {
-    let Some(sshd) = Sshd::start() else { return };
-    let (ssh, cancel) = (ssh(&sshd), Cancel::new());
-    // Longer than any pipe holds.
-    let program = ["#!/bin/sh\necho it runs; exit 0\n", "# ".repeat(1 << 20).as_str()].concat();
-    let pushed = push(&ssh, program.into_bytes(), &cancel).unwrap();
-    let path = std::path::PathBuf::from(pushed.path());
-    assert_eq!(ssh.run(&Command::new([pushed.path()]), &cancel).unwrap().text(), "it runs\n");
-    drop(pushed);
-    assert!(!path.exists());
 }
