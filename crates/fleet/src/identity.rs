@@ -27,10 +27,17 @@ impl Identity {
         Identity { machine: text("etc/machine-id"), system: text("sys/class/dmi/id/product_uuid") }
     }
 
-    /// Whether nothing is known.
+    /// Whether both ids are known. One of them alone tells no nodes apart: a copied image keeps the machine's id, and a board's UUID may be a
+    /// maker's default.
     #[must_use]
-    pub fn is_unknown(&self) -> bool {
-        *self == Identity::default()
+    pub fn is_whole(&self) -> bool {
+        self.machine.is_some() && self.system.is_some()
+    }
+
+    /// What tells nodes apart: the identity where both ids are known, else the label.
+    #[must_use]
+    pub fn node(&self, label: &str) -> String {
+        if self.is_whole() { self.to_string() } else { label.to_owned() }
     }
 }
 
@@ -95,7 +102,7 @@ pub struct Sighting<'a> {
 pub fn remarks(all: &[Sighting<'_>]) -> Vec<Remark> {
     let mut sorted: Vec<&Sighting<'_>> = all.iter().collect();
     sorted.sort_by_key(|s| (s.time, s.label));
-    let whole = |s: &&Sighting<'_>| s.identity.machine.is_some() && s.identity.system.is_some();
+    let whole = |s: &&Sighting<'_>| s.identity.is_whole();
     let mut by_node: BTreeMap<&Identity, Vec<&Sighting<'_>>> = BTreeMap::new();
     let mut by_name: BTreeMap<&str, Vec<&Sighting<'_>>> = BTreeMap::new();
     let mut by_machine: BTreeMap<&str, Vec<&Sighting<'_>>> = BTreeMap::new();

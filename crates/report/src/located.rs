@@ -38,7 +38,7 @@ pub struct Located {
 pub struct Found {
     /// How people call it.
     pub label: String,
-    /// Its identity, else its label.
+    /// Its identity where both ids are known, else its label.
     pub node: String,
     /// Unix time of the snapshot, seconds.
     pub time: u64,

@@ -35,7 +35,7 @@ pub struct Question<'q> {
 pub struct Node {
     /// How people call it.
     pub label: String,
-    /// Who it is: its identity, else its label.
+    /// Who it is: its identity where both ids are known, else its label.
     pub node: String,
     /// Unix time of the snapshot, seconds; 0 where it could not be read.
     pub time: u64,

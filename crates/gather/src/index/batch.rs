@@ -65,7 +65,7 @@ impl Batch {
     pub(super) fn add(&mut self, snapshot: &str, file: FileId, record: &Record) {
         let class = record.traits.to_string();
         let identity = record.identity.to_string();
-        let node = if record.identity.is_unknown() { &record.label } else { &identity };
+        let node = record.identity.node(&record.label);
         self.head(facts::LAYOUT, &record.layout);
         self.head(facts::IDENTITY, &identity);
         self.head(facts::INCOMPLETE, if record.incomplete { "true" } else { "false" });
@@ -91,7 +91,7 @@ impl Batch {
             };
             self.row(cell);
         }
-        self.entry(snapshot, node, &record.label, &class, &record.layout, record.time);
+        self.entry(snapshot, &node, &record.label, &class, &record.layout, record.time);
     }
 
     /// A snapshot that could not be read: it is known, and why.

@@ -37,7 +37,7 @@ use std::str::FromStr;
 /// Name of the index in its directory.
 pub const NAME: &str = "index.parquet";
 /// Version of the format. Another one is not read.
-pub const FORMAT: &str = "1";
+pub const FORMAT: &str = "2";
 /// Greatest time that is kept: the end of the year 9999, as data frames have it.
 pub const LATEST: u64 = 253_402_300_799;
 

@@ -34,10 +34,10 @@ pub struct Head {
 }
 
 impl Head {
-    /// What tells nodes apart: the identity, else the label.
+    /// What tells nodes apart: the identity where both ids are known, else the label.
     #[must_use]
     pub fn node(&self) -> String {
-        if self.identity.is_unknown() { self.label.clone() } else { self.identity.to_string() }
+        self.identity.node(&self.label)
     }
 }
 

@@ -1,0 +1,124 @@
+//! Who a node is: copied images, renamed, installed anew, named twice, clocks that run ahead. From the index as from the snapshots.
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // helpers of tests, outside of test functions
+
+mod command;
+
+use linerate_snapshot::capture::{Options, Purpose, capture};
+use serde_json::Value;
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+
+/// A node as a snapshot has it.
+#[derive(Clone, Copy)]
+struct Taken<'a> {
+    /// Its file below the fleet's directory.
+    file: &'a str,
+    /// Its machine id, and its SMBIOS UUID, where they can be read.
+    ids: [Option<&'a str>; 2],
+    /// Its own clock.
+    clock: u64,
+    /// A condition that is wished for holds.
+    is_right: bool,
+}
+
+const NOON: u64 = 1_767_268_800; // 2026-01-01T12:00:00Z
+
+/// Both ids are known.
+fn whole<'a>(file: &'a str, machine: &'a str, system: &'a str, is_right: bool) -> Taken<'a> {
+    Taken { file, ids: [Some(machine), Some(system)], clock: NOON, is_right }
+}
+
+struct Fleet {
+    home: tempfile::TempDir,
+    dir: PathBuf,
+}
+
+impl Fleet {
+    fn of(all: &[Taken<'_>]) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let dir = home.path().join("fleet");
+        let fleet = Fleet { home, dir };
+        all.iter().for_each(|t| fleet.put(*t));
+        fleet
+    }
+
+    fn put(&self, taken: Taken<'_>) {
+        let root = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("proc/cmdline", if taken.is_right { "quiet iommu=pt\n" } else { "quiet\n" });
+        write("proc/version", "Linux version 6.8.0\n");
+        // Files of ids have one form: 32 digits, and a UUID.
+        if let Some(id) = taken.ids[0] {
+            write("etc/machine-id", &format!("{id:0>32}\n"));
+        }
+        if let Some(id) = taken.ids[1] {
+            write("sys/class/dmi/id/product_uuid", &format!("4c4c4544-0000-0000-0000-{id:0>12}\n"));
+        }
+        let options = Options { redact: false, commands: false, ..Options::new(root.path(), Purpose::Collect) };
+        let mut snapshot = capture(&options, &|_| {}).unwrap();
+        snapshot.manifest.time = taken.clock;
+        let to = self.dir.join(taken.file);
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        snapshot.save(&to).unwrap();
+    }
+
+    fn run(&self, arguments: &[&str]) -> (i32, String) {
+        let arguments: Vec<String> =
+            arguments.iter().map(|a| a.replace("FLEET", &self.dir.display().to_string())).collect();
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        command::run(self.home.path(), &arguments, &[], &[], &RefCell::new(String::new()))
+    }
+
+    /// `linerate drift`: nodes, the nodes of the value `absent` or not listed of the argument, and remarks.
+    fn drift(&self) -> (u64, Vec<String>) {
+        let (_, out) = self.run(&["drift", "FLEET", "--format", "json"]);
+        let json: Value = serde_json::from_str(between(&out)).unwrap();
+        let remarks = json["remarks"].as_array().unwrap().iter().map(|r| r.as_str().unwrap().to_owned()).collect();
+        (json["count"].as_u64().unwrap(), remarks)
+    }
+
+    /// The same from the snapshots and from the index.
+    fn both(&self) -> (u64, Vec<String>) {
+        let _ = std::fs::remove_file(self.dir.join("index.parquet"));
+        let from_snapshots = self.drift();
+        self.index();
+        assert_eq!(self.drift(), from_snapshots);
+        from_snapshots
+    }
+
+    fn index(&self) {
+        assert_eq!(self.run(&["fleet", "index", "FLEET"]).0, 0);
+    }
+
+    /// Nodes that fulfil a condition.
+    fn set(&self, condition: &str) -> String {
+        let (_, out) = self.run(&["where", condition, "FLEET", "--format", "json"]);
+        let json: Value = serde_json::from_str(between(&out)).unwrap();
+        json["set"].as_str().unwrap().to_owned()
+    }
+}
+
+fn between(text: &str) -> &str {
+    text.get(text.find('{').unwrap()..=text.rfind('}').unwrap()).unwrap()
+}
+
+#[test]
+fn half_an_identity_tells_no_nodes_apart() {
+    // One image on four nodes, whose UUID only root can read; and boards of one maker's UUID, without a machine id.
+    for known in [[Some("1"), None], [None, Some("2")], [None, None]] {
+        let names = ["n1", "n2", "n3", "n4"].map(|n| format!("{n}/20260101T120000Z.tar.zst"));
+        let taken = |(at, file): (usize, &'_ String)| -> (String, bool) { (file.clone(), at > 1) };
+        let all: Vec<(String, bool)> = names.iter().enumerate().map(taken).collect();
+        let all: Vec<Taken<'_>> =
+            all.iter().map(|(file, is_right)| Taken { file, ids: known, clock: NOON, is_right: *is_right }).collect();
+        let fleet = Fleet::of(&all);
+        assert_eq!(fleet.both().0, 4, "{known:?}");
+        assert_eq!(fleet.set("kernel.release~*"), "n[1-4]", "{known:?}");
+        assert_eq!(fleet.set("kernel.cmdline!=iommu=pt"), "n[1-2]", "{known:?}");
+        assert_eq!(fleet.set("kernel.cmdline=iommu=pt"), "n[3-4]", "{known:?}");
+    }
+}
