@@ -23,6 +23,7 @@ mod policy_args;
 mod progress;
 mod redact_args;
 mod scratch;
+mod sightings;
 mod sources;
 mod targets;
 

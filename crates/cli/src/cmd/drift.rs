@@ -6,12 +6,14 @@ use crate::drift_args::DriftArgs;
 use crate::live::{self, Unread};
 use crate::output::{Failure, Sink, remark};
 use crate::progress::Line;
+use crate::sightings::{self, Seen};
 use crate::sources::{self, Member};
 use linerate_fleet::diff::{Diff, diff};
 use linerate_fleet::drift::{Head, Options, Table, drift};
+use linerate_fleet::identity::Remark;
 use linerate_fleet::since::Changes;
 use linerate_fleet::{Profile, Record};
-use linerate_gather::index::{Index, NAME, When};
+use linerate_gather::index::{Index, NAME, Tabled, When};
 use linerate_node::Node;
 use linerate_report::drift::{Format, Report, Unreadable};
 use linerate_snapshot::capture::{Options as CaptureOptions, Purpose};
@@ -24,12 +26,12 @@ pub(crate) fn run(a: &DriftArgs) -> Result<u8, Failure> {
         return since(a, time);
     }
     // What hashing makes of names differs from node to node, and would be taken for a difference.
-    let (table, unreadable) = match live::many(&a.on, false)? {
+    let Compared { table, unreadable, remarks } = match live::many(&a.on, false)? {
         Some(live) => {
-            let (table, mut unreadable) = table(&live.members, &Claims::default())?;
+            let mut all = of_snapshots(&[], live.members.clone(), &Claims::default())?;
             let lost = live.unread.iter().map(|Unread { name, why, .. }| (name.clone(), why.clone()));
-            unreadable.extend(lost.map(|(source, why)| Unreadable { source, why }));
-            (table, unreadable)
+            all.unreadable.extend(lost.map(|(source, why)| Unreadable { source, why }));
+            all
         }
         None => of_sources(&a.sources)?,
     };
@@ -39,7 +41,7 @@ pub(crate) fn run(a: &DriftArgs) -> Result<u8, Failure> {
     };
     let found = drift(&table, Options { reference });
     let heads: Vec<&Head> = table.heads().collect();
-    let report = Report::of(&heads, &found, unreadable);
+    let report = Report::of(&heads, &found, unreadable, &remarks);
     let mut sink = Sink::open(a.output.as_deref())?;
     report.write(format(a, &sink), &mut sink)?;
     sink.finish()?;
@@ -54,21 +56,30 @@ fn format(a: &DriftArgs, sink: &Sink) -> Format {
     }
 }
 
-/// Who shows what, of an index or of snapshots.
-fn of_sources(named: &[PathBuf]) -> Result<(Table, Vec<Unreadable>), Failure> {
+/// What is compared.
+struct Compared {
+    /// Who shows what.
+    table: Table,
+    unreadable: Vec<Unreadable>,
+    /// What names and identities say together.
+    remarks: Vec<Remark>,
+}
+
+/// Of an index or of snapshots.
+fn of_sources(named: &[PathBuf]) -> Result<Compared, Failure> {
     let (paths, claims) = Claims::take(named)?;
     // An index does not hold what is joined here.
     let known = if claims.is_empty() { indexed(&paths)? } else { None };
     let found = match known {
         Some(answer) => answer,
-        None => table(&sources::latest(&paths), &claims)?,
+        None => of_snapshots(&paths, sources::latest(&paths), &claims)?,
     };
     claims.finish();
     Ok(found)
 }
 
-/// Who shows what, of an index that says what the snapshots do.
-fn indexed(sources: &[PathBuf]) -> Result<Option<(Table, Vec<Unreadable>)>, Failure> {
+/// Of an index that says what the snapshots do.
+fn indexed(sources: &[PathBuf]) -> Result<Option<Compared>, Failure> {
     let [source] = sources else { return Ok(None) };
     if source.is_dir() && !source.join(NAME).is_file()
         || source.is_file() && source.extension() != Some("parquet".as_ref())
@@ -85,9 +96,9 @@ fn indexed(sources: &[PathBuf]) -> Result<Option<(Table, Vec<Unreadable>)>, Fail
             return Ok(None);
         }
     }
-    let (table, unreadable) = index.table(When::Newest)?;
+    let Tabled { table, unreadable, remarks } = index.table(When::Newest)?;
     let unreadable = unreadable.into_iter().map(|(source, why)| Unreadable { source, why }).collect();
-    Ok(Some((table, unreadable)))
+    Ok(Some(Compared { table, unreadable, remarks }))
 }
 
 /// Each node beside its own past.
@@ -123,22 +134,47 @@ fn since(a: &DriftArgs, time: u64) -> Result<u8, Failure> {
     Ok(report.exit_code)
 }
 
-/// Who shows what, of snapshots.
-fn table(members: &[Member], claims: &Claims) -> Result<(Table, Vec<Unreadable>), Failure> {
+/// Of snapshots. A node that is found under several names in a directory counts once, and so all are read again without its older snapshots.
+fn of_snapshots(named: &[PathBuf], mut members: Vec<Member>, claims: &Claims) -> Result<Compared, Failure> {
+    let (mut found, seen) = table(&members, claims)?;
+    let older = sightings::older(named, &seen);
+    if !older.is_empty() {
+        members.retain(|m| !older.contains(&m.path));
+        found = table(&members, claims)?.0;
+    }
+    // Sightings of snapshots that were left out count here.
+    let (table, unreadable) = found;
+    let remarks = sightings::remarks(named, seen)?;
+    Ok(Compared { table, unreadable, remarks })
+}
+
+/// Who shows what, those that could not be read, and who the nodes are.
+type Read = ((Table, Vec<Unreadable>), Vec<Seen>);
+
+fn table(members: &[Member], claims: &Claims) -> Result<Read, Failure> {
     let paths: Vec<PathBuf> = members.iter().map(|m| m.path.clone()).collect();
     let labels: HashMap<&Path, &str> = members.iter().map(|m| (m.path.as_path(), m.label.as_str())).collect();
     let label = |path: &Path| labels.get(path).copied().unwrap_or_default();
-    let look = |path: &Path, snapshot: &Snapshot| Record::read(label(path), snapshot);
+    let look = |path: &Path, snapshot: &Snapshot| {
+        let seen = Seen::of(path, label(path), snapshot);
+        (Record { time: sightings::taken(path, snapshot), ..Record::read(label(path), snapshot) }, seen)
+    };
     let before = |path: &Path, snapshot: &mut Snapshot| claims.join(snapshot, label(path));
-    let (mut table, mut unreadable) = (Table::new(), Vec::new());
+    let (mut table, mut unreadable, mut all) = (Table::new(), Vec::new(), Vec::new());
     crate::many::each(&paths, (false, &before, &Line::new(true)), look, |path, seen| {
         match seen {
-            Ok(record) => table.record(&record),
-            Err(e) => unreadable.push(Unreadable { source: label(path).to_owned(), why: e.reason() }),
+            Ok((record, seen)) => {
+                table.record(&record);
+                all.push(seen);
+            }
+            Err(e) => {
+                unreadable.push(Unreadable { source: label(path).to_owned(), why: e.reason() });
+                all.push(Seen::unread(path, label(path)));
+            }
         }
         Ok(())
     })?;
-    Ok((table, unreadable))
+    Ok(((table, unreadable), all))
 }
 
 fn reference(table: &Table, name: &str) -> Result<u32, Failure> {

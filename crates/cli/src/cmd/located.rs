@@ -48,7 +48,8 @@ pub(crate) fn run(a: &WhereArgs) -> Result<u8, Failure> {
         snapshot: n.snapshot.clone(),
     });
     let asked = (texts.into_iter().cloned().collect(), a.subject.clone());
-    let report = Located::of(asked, found.collect(), &blind, answer.no, shown);
+    let mut report = Located::of(asked, found.collect(), &blind, answer.no, shown);
+    report.remarks = linerate_report::identity::words(&answer.remarks);
     let mut sink = Sink::open(a.output.as_deref())?;
     let format = match a.format {
         WhereFormat::Set => Format::Set,
@@ -61,6 +62,9 @@ pub(crate) fn run(a: &WhereArgs) -> Result<u8, Failure> {
     if report.cannot_tell_count > 0 && a.format != WhereFormat::Text {
         let count = report.cannot_tell_count;
         remark(&format!("{count} nodes could not tell: {}", report.cannot_tell));
+    }
+    if matches!(a.format, WhereFormat::Set | WhereFormat::Lines) {
+        report.remarks.iter().for_each(|r| remark(r));
     }
     Ok(report.exit_code)
 }

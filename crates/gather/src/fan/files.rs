@@ -58,6 +58,12 @@ pub fn time_of(name: &str) -> Option<SystemTime> {
     Some(UNIX_EPOCH + Duration::from_secs(days(year, month, day)? * 86_400 + seconds))
 }
 
+/// The same, as Unix time, seconds.
+#[must_use]
+pub fn seconds_of(name: &str) -> Option<u64> {
+    Some(time_of(name)?.duration_since(UNIX_EPOCH).ok()?.as_secs())
+}
+
 /// Year, month and day of a day since 1970 (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days).
 fn date(days: u64) -> (u64, u64, u64) {
     let z = days + 719_468;

@@ -15,7 +15,7 @@ mod queue;
 mod way;
 
 pub use cause::Cause;
-pub use files::{directory_name, file_name, newest, time_of};
+pub use files::{directory_name, file_name, newest, seconds_of, time_of};
 pub use json::{SCHEMA, json};
 pub use program::{Program, ProgramError};
 

@@ -21,7 +21,7 @@ pub struct Head {
     pub label: String,
     /// Who it is.
     pub identity: Identity,
-    /// Unix time of the capture, seconds.
+    /// Unix time, seconds: what the snapshot's name says, else the node's own clock; 0 where neither is known.
     pub time: u64,
     /// Which hardware.
     pub traits: Traits,

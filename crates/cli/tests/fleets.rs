@@ -1,4 +1,4 @@
-//! Who a node is: copied images, renamed, installed anew, named twice, clocks that run ahead. From the index as from the snapshots.
+//! A fleet from its index as from its snapshots: who is who (copied images, renamed, installed anew, named twice, clocks that run ahead), references, lists.
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // helpers of tests, outside of test functions
 
 mod command;
@@ -6,7 +6,7 @@ mod command;
 use linerate_snapshot::capture::{Options, Purpose, capture};
 use serde_json::Value;
 use std::cell::RefCell;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A node as a snapshot has it.
 #[derive(Clone, Copy)]
@@ -121,4 +121,89 @@ fn half_an_identity_tells_no_nodes_apart() {
         assert_eq!(fleet.set("kernel.cmdline!=iommu=pt"), "n[1-2]", "{known:?}");
         assert_eq!(fleet.set("kernel.cmdline=iommu=pt"), "n[3-4]", "{known:?}");
     }
+}
+
+/// A renamed node, a node with two names, one that was installed anew, a copied image, and a name that another machine has now.
+#[test]
+fn who_is_who_is_the_same_from_the_index_and_from_snapshots() {
+    let (old, new) = ("20260101T120000Z.tar.zst", "20260102T120000Z.tar.zst");
+    let at = |node: &str, time: &str| format!("{node}/{time}");
+    let files = [
+        at("renamed-a", old),
+        at("renamed-b", new),
+        at("twice-a", new),
+        at("twice-b", new),
+        at("anew", old),
+        at("anew", new),
+        at("copy-a", new),
+        at("copy-b", new),
+        at("swapped", old),
+        at("swapped", new),
+        at("half", old),
+        at("half", new),
+    ];
+    let [ra, rb, ta, tb, a1, a2, ca, cb, s1, s2, h1, h2] = files.each_ref().map(String::as_str);
+    let fleet = Fleet::of(&[
+        whole(ra, "1", "1", false),
+        whole(rb, "1", "1", true),
+        whole(ta, "2", "2", true),
+        whole(tb, "2", "2", true),
+        whole(a1, "3", "3", false),
+        whole(a2, "4", "3", true),
+        whole(ca, "5", "5", true),
+        whole(cb, "5", "6", true),
+        whole(s1, "7", "7", false),
+        whole(s2, "8", "8", true),
+        Taken { ids: [Some("9"), None], ..whole(h1, "", "", false) },
+        Taken { ids: [Some("a"), None], ..whole(h2, "", "", true) },
+    ]);
+    let (count, remarks) = fleet.both();
+    assert_eq!(count, 7, "renamed, twice, anew, two copies, swapped, half");
+    let expected = [
+        "one node was renamed: renamed-a, renamed-b",
+        "one node has several names: twice-a, twice-b",
+        "machines with different boards have the same machine id",
+        "one board had several installed systems, one after the other: anew",
+        "2 different machines are called swapped",
+    ];
+    assert!(remarks.len() == expected.len() && expected.iter().all(|e| remarks.iter().any(|r| r.starts_with(e))));
+    // All were mended: nobody is found by an older snapshot.
+    assert_eq!(fleet.set("kernel.cmdline!=iommu=pt"), "");
+    let (_, out) = fleet.run(&["where", "kernel.cmdline=iommu=pt", "FLEET"]);
+    for e in expected {
+        assert!(out.contains(e), "standard error of the set: {out}");
+    }
+    for format in ["text", "markdown", "json", "sarif"] {
+        let (_, out) = fleet.run(&["audit", "FLEET", "--rule", "iommu/*", "--format", format]);
+        for e in expected {
+            let e = e.replace('-', if format == "markdown" { "\\-" } else { "-" });
+            assert!(out.contains(&e) || out.contains(&e.replace("\\-", "-")), "{format}: {e}: {out}");
+        }
+    }
+}
+
+/// A clock that ran ahead, a file with a name of its own, and a newest snapshot that cannot be read.
+#[test]
+fn newest_is_by_the_name_of_the_file() {
+    let fleet = Fleet::of(&[
+        Taken { clock: NOON + 365 * 86_400, ..whole("ahead/20260101T120000Z.tar.zst", "1", "1", false) },
+        whole("ahead/20260102T120000Z.tar.zst", "1", "1", true),
+        Taken { clock: NOON + 86_400, ..whole("hand/after.tar.zst", "2", "2", true) },
+        Taken { clock: NOON - 86_400, ..whole("hand/before.tar.zst", "2", "2", false) },
+        whole("hand/20260101T120000Z.tar.zst", "2", "2", false),
+    ]);
+    assert_eq!(fleet.both(), (2, vec![]));
+    assert_eq!(fleet.set("kernel.cmdline!=iommu=pt"), "");
+    assert_eq!(fleet.set("kernel.cmdline=iommu=pt"), "ahead,hand");
+
+    // What an older snapshot says is not what the node is now.
+    let bad = fleet.dir.join("ahead/20260103T120000Z.tar.zst");
+    std::fs::write(bad, "no archive").unwrap();
+    let from_snapshots = fleet.run(&["drift", "FLEET", "--format", "json"]);
+    assert_eq!(fleet.run(&["fleet", "index", "FLEET"]).0, 2);
+    let from_index = fleet.run(&["drift", "FLEET", "--format", "json"]);
+    assert_eq!(between(&from_index.1), between(&from_snapshots.1));
+    assert_eq!(from_index.0, 2);
+    let (_, out) = fleet.run(&["where", "kernel.cmdline=iommu=pt", "FLEET"]);
+    assert!(out.starts_with("hand ") && out.contains("ahead"), "{out}");
 }
