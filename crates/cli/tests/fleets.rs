@@ -207,3 +207,48 @@ fn newest_is_by_the_name_of_the_file() {
     let (_, out) = fleet.run(&["where", "kernel.cmdline=iommu=pt", "FLEET"]);
     assert!(out.starts_with("hand ") && out.contains("ahead"), "{out}");
 }
+
+/// A `reference` of linerate.toml is what others are compared with: of all, of a group, or none that counts.
+#[test]
+fn a_reference_of_the_file_is_used_and_said() {
+    let all = ["n1", "n2", "n3"].map(|n| format!("{n}/20260101T120000Z.tar.zst"));
+    let all: Vec<Taken<'_>> =
+        all.iter().zip(1..).map(|(f, n)| whole(f, ["1", "2", "3"][n - 1], ["1", "2", "3"][n - 1], n > 1)).collect();
+    let fleet = Fleet::of(&all);
+    let ask = |config: &str, more: &[&str]| {
+        let dir = fleet.home.path().join(".config/linerate");
+        std::fs::create_dir_all(&dir).unwrap();
+        std::fs::write(dir.join("linerate.toml"), config).unwrap();
+        let (_, out) = fleet.run(&[&["drift", "FLEET", "--format", "json"], more].concat());
+        let json: Value = serde_json::from_str(between(&out)).unwrap();
+        let class = &json["classes"][0];
+        let odd = class["facts"].as_array().unwrap().iter().find(|f| f["fact"] == "kernel.cmdline").unwrap();
+        let said =
+            json["remarks"].as_array().unwrap().iter().map(|r| r.as_str().unwrap()).collect::<Vec<_>>().join("\n");
+        (
+            class["reference"].as_str().unwrap_or("").to_owned(),
+            odd["values"][0]["nodes"].as_str().unwrap().to_owned(),
+            said,
+        )
+    };
+    let group = "[groups.g]\nnodes = \"n[1-3]\"\nreference = \"n1\"\n";
+    let part = "[groups.g]\nnodes = \"n[1-2]\"\nreference = \"n1\"\n";
+    let cases: [(String, &[&str], &str, &str, &str); 7] = [
+        (String::new(), &[], "", "n[2-3]", ""),
+        ("reference = \"n1\"\n".into(), &[], "n1", "n1", "is what others are compared with"),
+        (group.into(), &[], "n1", "n1", "the reference of @g"),
+        (format!("reference = \"n2\"\n{group}"), &[], "n1", "n1", "n2, the reference in"),
+        (part.into(), &[], "", "n[2-3]", "is not used"),
+        ("reference = \"n9\"\n".into(), &[], "", "n[2-3]", "n9, the reference in"),
+        ("reference = \"n9\"\n".into(), &["--reference", "n1"], "n1", "n1", ""),
+    ];
+    for (config, more, reference, first, words) in &cases {
+        let (r, f, said) = ask(config, more);
+        assert_eq!((r.as_str(), f.as_str()), (*reference, *first), "{config}");
+        assert!(said.contains(words) && words.is_empty() == said.is_empty(), "{config}: {said}");
+    }
+    let (_, out) = fleet.run(&["drift", "FLEET", "--reference", "n1"]);
+    assert!(out.contains("compared with n1, the reference"), "{out}");
+    let (code, _) = fleet.run(&["drift", "FLEET", "--reference", "n7"]);
+    assert_eq!(code, 3);
+}

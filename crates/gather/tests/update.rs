@@ -199,7 +199,7 @@ fn drift_is_the_same_from_the_index() {
     let mut table = Table::new();
     // In the order of the index, so that nodes have the same numbers.
     (0..index.groups()).flat_map(|g| index.records(g).unwrap()).for_each(|(_, r)| table.record(&r));
-    let both = [from_index.table, table].map(|t| format!("{:#?}", drift(&t, Options::default())));
+    let both = [from_index.table, table].map(|t| format!("{:#?}", drift(&t, &Options::default())));
     assert!(both[0] == both[1]);
     assert!(both[0].lines().count() > 1000);
 }
@@ -234,7 +234,7 @@ fn drift_of_the_newest_is_that_of_the_records_that_count() {
     all.filter(|(_, r)| !is_old(r)).for_each(|(_, r)| table.record(&r));
     assert_eq!(table.heads().count(), 21);
     assert!(table.heads().eq(found.table.heads()));
-    let both = [found.table, table].map(|t| format!("{:#?}", drift(&t, Options::default())));
+    let both = [found.table, table].map(|t| format!("{:#?}", drift(&t, &Options::default())));
     assert!(both[0] == both[1]);
     let names = |a: &str, b: &str| Remark::SeveralNames { names: vec![a.to_owned(), b.to_owned()], at_once: false };
     let anew = Remark::SeveralInstalls { names: vec!["gpu06".to_owned()], at_once: false };

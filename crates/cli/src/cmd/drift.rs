@@ -8,17 +8,20 @@ use crate::output::{Failure, Sink, remark};
 use crate::progress::Line;
 use crate::sightings::{self, Seen};
 use crate::sources::{self, Member};
+use crate::targets;
 use linerate_fleet::diff::{Diff, diff};
-use linerate_fleet::drift::{Head, Options, Table, drift};
+use linerate_fleet::drift::{Head, Members, Options, Reference, Table, drift};
 use linerate_fleet::identity::Remark;
 use linerate_fleet::since::Changes;
 use linerate_fleet::{Profile, Record};
+use linerate_gather::fan::directory_name;
 use linerate_gather::index::{Index, NAME, Tabled, When};
+use linerate_gather::inventory::References;
 use linerate_node::Node;
 use linerate_report::drift::{Format, Report, Unreadable};
 use linerate_snapshot::capture::{Options as CaptureOptions, Purpose};
 use linerate_snapshot::{OpenError, Snapshot};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(a: &DriftArgs) -> Result<u8, Failure> {
@@ -26,7 +29,7 @@ pub(crate) fn run(a: &DriftArgs) -> Result<u8, Failure> {
         return since(a, time);
     }
     // What hashing makes of names differs from node to node, and would be taken for a difference.
-    let Compared { table, unreadable, remarks } = match live::many(&a.on, false)? {
+    let Compared { table, unreadable, remarks: identities } = match live::many(&a.on, false)? {
         Some(live) => {
             let mut all = of_snapshots(&[], live.members.clone(), &Claims::default())?;
             let lost = live.unread.iter().map(|Unread { name, why, .. }| (name.clone(), why.clone()));
@@ -35,13 +38,16 @@ pub(crate) fn run(a: &DriftArgs) -> Result<u8, Failure> {
         }
         None => of_sources(&a.sources)?,
     };
-    let reference = match &a.reference {
-        Some(name) => Some(reference(&table, name)?),
-        None => None,
+    let (references, named) = match &a.reference {
+        Some(name) => (vec![Reference { node: reference(&table, name)?, of: None }], Vec::new()),
+        None => configured(&table, &targets::references(&a.on.read.names)?),
     };
-    let found = drift(&table, Options { reference });
+    let found = drift(&table, &Options { references });
     let heads: Vec<&Head> = table.heads().collect();
-    let report = Report::of(&heads, &found, unreadable, &remarks);
+    let mut report = Report::of(&heads, &found, unreadable, &identities);
+    let used: BTreeSet<&str> = report.classes.iter().filter_map(|c| c.reference.as_deref()).collect();
+    let said: Vec<String> = named.iter().map(|n| n.said(&used)).collect();
+    report.remarks.extend(said);
     let mut sink = Sink::open(a.output.as_deref())?;
     report.write(format(a, &sink), &mut sink)?;
     sink.finish()?;
@@ -177,9 +183,59 @@ fn table(members: &[Member], claims: &Claims) -> Result<Read, Failure> {
     Ok(((table, unreadable), all))
 }
 
+/// A reference of linerate.toml.
+struct Named {
+    file: String,
+    /// Empty: of all nodes.
+    group: String,
+    node: String,
+    /// How it is called among those that are compared; `None`: it is none of them.
+    label: Option<String>,
+}
+
+impl Named {
+    /// What became of it, where these are the references that count.
+    fn said(&self, used: &BTreeSet<&str>) -> String {
+        let Named { file, group, node, label } = self;
+        let of = if group.is_empty() { String::new() } else { format!(" of @{group}") };
+        let what = format!("{node}, the reference{of} in {file},");
+        match label {
+            Some(l) if used.contains(l.as_str()) => format!("{what} is what others are compared with"),
+            Some(_) => {
+                format!("{what} is not used: no class of hardware has it alone, or has nodes of its group alone")
+            }
+            None => format!("{what} is not among these nodes"),
+        }
+    }
+}
+
+/// The references that linerate.toml names, among these nodes.
+fn configured(table: &Table, file: &References) -> (Vec<Reference>, Vec<Named>) {
+    let (mut out, mut named) = (Vec::new(), Vec::new());
+    let all = file.all.iter().map(|node| ("", node, None));
+    for (group, node, set) in all.chain(file.groups.iter().map(|(g, n, set)| (g.as_str(), n, Some(set)))) {
+        let found = find(table, node);
+        if let Some((n, _)) = found {
+            let of = set.map(|set| {
+                table.heads().zip(0..).filter(|(h, _)| set.contains(&h.label)).map(|(_, n)| n).collect::<Members>()
+            });
+            out.push(Reference { node: n, of });
+        }
+        let (file, group, node) = (file.file.display().to_string(), group.to_owned(), node.clone());
+        named.push(Named { file, group, node, label: found.map(|(_, label)| label.to_owned()) });
+    }
+    (out, named)
+}
+
+/// The node of this name: directories are named after nodes, with other letters where a name has some that files do not.
+fn find<'t>(table: &'t Table, name: &str) -> Option<(u32, &'t str)> {
+    let directory = directory_name(name);
+    let found = table.heads().zip(0..).find(|(h, _)| h.label == name || h.label == directory);
+    found.map(|(h, n)| (n, h.label.as_str()))
+}
+
 fn reference(table: &Table, name: &str) -> Result<u32, Failure> {
-    let found = table.heads().zip(0..).find(|(h, _)| h.label == name).map(|(_, n)| n);
-    found.ok_or_else(|| {
+    find(table, name).map(|(n, _)| n).ok_or_else(|| {
         Failure::new(format!("no node is called {name}")).hint("--reference names one of the nodes that are compared")
     })
 }

@@ -57,6 +57,8 @@ pub struct ClassOf {
     pub nodes: String,
     /// How many they are.
     pub count: usize,
+    /// The one that is right by definition; `null`: what most of them show is the norm.
+    pub reference: Option<String>,
     /// Facts that at least two of them show.
     pub compared: usize,
     /// Facts that move by themselves, differ, and are judged alike: no drift.
@@ -222,6 +224,7 @@ fn class(heads: &[&Head], c: &Class) -> ClassOf {
         nics: c.traits.nics.clone(),
         nodes: set(&c.members),
         count: c.members.len(),
+        reference: c.reference.and_then(|n| heads.get(n as usize)).map(|h| h.label.clone()),
         compared: c.compared,
         moved: c.moved,
         facts: rows(heads, &c.facts),
