@@ -21,10 +21,10 @@ pub(crate) struct Claims {
 struct Seen {
     /// Entries that are some snapshot's.
     used: BTreeSet<(Scheduler, usize)>,
-    /// Nodes that were joined by their name alone.
-    by_name: usize,
+    /// Entries that were joined by the name of the node alone.
+    by_name: BTreeSet<(Scheduler, usize)>,
     /// Nodes that were not, by why.
-    not: BTreeMap<(Scheduler, String), Vec<String>>,
+    not: BTreeMap<(Scheduler, String), BTreeSet<String>>,
 }
 
 impl Claims {
@@ -82,7 +82,9 @@ impl Claims {
             match one.found {
                 Ok((at, by)) => {
                     seen.used.insert((one.of, at));
-                    seen.by_name += usize::from(by == By::Name);
+                    if by == By::Name {
+                        seen.by_name.insert((one.of, at));
+                    }
                 }
                 Err(why) => {
                     // What the list claims of it is not known: nothing passes for certain.
@@ -91,7 +93,7 @@ impl Claims {
                         Stranger::None(_) | Stranger::Empty => "not listed by its ids or its name".to_owned(),
                         other => other.to_string(),
                     };
-                    seen.not.entry((one.of, why)).or_default().push(label.to_owned());
+                    seen.not.entry((one.of, why)).or_default().insert(label.to_owned());
                 }
             }
         }
@@ -112,10 +114,10 @@ impl Claims {
                 counted(nodes.len(), ["node", "nodes"])
             ));
         }
-        if seen.by_name > 0 {
+        if !seen.by_name.is_empty() {
             remark(&format!(
                 "{files}: {} joined by the name of the node alone",
-                counted(seen.by_name, ["entry was", "entries were"])
+                counted(seen.by_name.len(), ["entry was", "entries were"])
             ));
         }
         for of in [Scheduler::Kubernetes, Scheduler::Slurm] {

@@ -24,11 +24,12 @@ Secrets are never captured. Without root the snapshot is smaller, and says what 
 With --on, each node gets a directory, and each time a file in it: fleet/gpu001/20261123T211906Z.tar.zst. The nodes are reached
 by your own ssh, with its keys and configuration; no password is asked for, and a key that changed is never accepted. This program
 is put into the user's cache on the host once (~/.cache/linerate), checked before it runs, and used again; where it cannot run, a shell
-script reads the same files. Ctrl-C ends what runs on the hosts.
+script reads the same files. Ctrl-C ends what runs on the hosts. At the end the directory's index has what was collected, also after
+Ctrl-C.
 
 Exit codes:
   0  the snapshot was written; with --on, one of every node
-  2  with --on: some nodes were not collected, or it was interrupted
+  2  with --on: some nodes were not collected, it was interrupted, or the index could not be written
   3  usage or internal error")]
 pub(crate) struct CollectArgs {
     /// Where to write the snapshot (node.tar.zst); `-` is standard output. With --on, the directory (fleet).
@@ -65,6 +66,9 @@ pub(crate) struct FanArgs {
     /// Age from which on a snapshot is stale: 30m, 24h, 7d.
     #[arg(long, help_heading = LIVE, value_name = "TIME", default_value = "24h", requires = "resume", value_parser = duration)]
     pub(crate) stale: Duration,
+    /// Do not bring the directory's index (index.parquet, docs/fleet-index.md) up to what was collected.
+    #[arg(long, help_heading = LIVE, requires = "on")]
+    pub(crate) no_index: bool,
     /// Form of the summary, on standard output.
     #[arg(long, help_heading = LIVE, short, value_enum, default_value_t = SummaryFormat::Text, requires = "on")]
     pub(crate) format: SummaryFormat,

@@ -33,7 +33,8 @@ pub(crate) struct DriftArgs {
     pub(crate) sources: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) on: OnArgs,
-    /// The node that is right by definition; without it, what most nodes of a class show is the norm.
+    /// The node that is right by definition. Without it, `reference` of linerate.toml (of all, or of a group for classes whose nodes are all in
+    /// it); without one, what most nodes of a class show is the norm.
     #[arg(long, value_name = "NODE")]
     pub(crate) reference: Option<String>,
     /// Compare each node with its own past: its newest snapshot with the newest that is not younger than this. Of a fleet's directory.

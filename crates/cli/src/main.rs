@@ -24,6 +24,7 @@ mod progress;
 mod redact_args;
 mod scratch;
 mod show_args;
+mod sightings;
 mod sources;
 mod targets;
 

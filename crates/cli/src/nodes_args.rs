@@ -16,13 +16,13 @@ Examples:
 
 linerate.toml:
   nodes = \"gpu[001-128],login1\"
-  reference = \"gpu001\"
+  reference = \"gpu001\"             what `drift` compares the others with; of a group: in its table
   sources = [\"ssh\", \"slurm\"]
   [way]
   user = \"root\"                     also port, sudo, ssh_options, transport = \"ssh\", \"local\", \"srun\", \"kubectl\"
   [groups]
   rack1 = \"gpu[001-016]\"
-  rack2 = { nodes = \"gpu[017-032]\", port = 2222, ssh_options = [\"ProxyJump=jump2\"] }
+  rack2 = { nodes = \"gpu[017-032]\", reference = \"gpu017\", port = 2222, ssh_options = [\"ProxyJump=jump2\"] }
   slurm = { nodes = \"n[001-512]\", transport = \"srun\", srun_options = [\"--partition=gpu\"] }
   pods = { nodes = \"w[1-9]\", transport = \"kubectl\", kubectl = { namespace = \"tools\", selector = \"app=shell\", root = \"/host\" } }
   [hosts.gpu007]

@@ -76,9 +76,24 @@ fn inside(dir: &Path) -> Option<Vec<Member>> {
     Some(direct?.iter().map(|p| Member::of(p)).collect())
 }
 
-/// The newest snapshot of a node in a fleet's directory: names are times.
+/// The newest snapshot of a node in a fleet's directory: names are times, by the clock of who collected. Of a file with another name the node's own
+/// clock counts.
 fn newest(dir: &Path) -> Option<PathBuf> {
-    if dir.is_dir() { members(dir)?.into_iter().next_back() } else { None }
+    let all = if dir.is_dir() { members(dir)? } else { return None };
+    if all.len() < 2 || all.iter().all(|p| named(p).is_some()) {
+        return all.into_iter().next_back();
+    }
+    let clock = |p: &Path| {
+        let options = Options { redact: false, ..crate::budget::options(p, Purpose::Audit) };
+        // What cannot be read counts only where there is nothing else.
+        linerate_snapshot::load(p, &options, &|_| {}).map_or(0, |s| s.manifest.time)
+    };
+    all.into_iter().max_by_key(|p| (named(p).unwrap_or_else(|| clock(p)), p.clone()))
+}
+
+/// The time that a snapshot's name says, Unix time, seconds.
+pub(crate) fn named(path: &Path) -> Option<u64> {
+    linerate_gather::fan::seconds_of(path.file_name()?.to_str()?)
 }
 
 /// Nodes that would have the same name have their directory before it: each counts.
@@ -162,15 +177,8 @@ pub(crate) fn pairs(dirs: &[PathBuf], time: u64) -> (Vec<(Member, Member)>, Vec<
             std::fs::read_dir(dir).into_iter().flatten().flatten().map(|e| e.path()).collect();
         nodes.sort();
         for node in nodes.iter().filter(|p| p.is_dir() && !is_snapshot_dir(p)) {
-            let mut times: Vec<(u64, PathBuf)> = members(node)
-                .into_iter()
-                .flatten()
-                .filter_map(|p| {
-                    let name = p.file_name()?.to_str()?;
-                    let at = linerate_gather::fan::time_of(name)?.duration_since(std::time::UNIX_EPOCH).ok()?;
-                    Some((at.as_secs(), p.clone()))
-                })
-                .collect();
+            let mut times: Vec<(u64, PathBuf)> =
+                members(node).into_iter().flatten().filter_map(|p| Some((named(&p)?, p))).collect();
             times.sort();
             let member = |path: &Path| Member { label: name_of(node), path: path.to_owned() };
             let before = times.iter().rev().find(|(at, _)| *at <= time);
@@ -194,8 +202,7 @@ fn name_of(p: &Path) -> String {
 
 /// How the node of one source is called: of a fleet's file (`NODE/TIME.tar.zst`) its directory.
 pub(crate) fn label(p: &Path) -> String {
-    let is_time = p.file_name().and_then(|n| n.to_str()).is_some_and(|n| linerate_gather::fan::time_of(n).is_some());
-    p.parent().filter(|_| is_time).map_or_else(|| short(p), name_of)
+    p.parent().filter(|_| named(p).is_some()).map_or_else(|| short(p), name_of)
 }
 
 /// The name of a file, without what packs it.

@@ -3,7 +3,7 @@
 use crate::output::Failure;
 use clap::Args;
 use linerate_gather::Target;
-use linerate_gather::inventory::{Inventory, Request, Settings, load};
+use linerate_gather::inventory::{Inventory, References, Request, Settings, load};
 use std::path::PathBuf;
 
 /// The heading of these options.
@@ -41,19 +41,28 @@ pub(crate) struct SshArgs {
 
 /// What the sources say together; `lists`: with what schedulers say of each node.
 pub(crate) fn inventory(names: &SourceArgs, ssh: &SshArgs, lists: bool) -> Result<Inventory, Failure> {
+    let settings = settings();
+    let (sources, ssh_options) = (names.inventory.clone(), ssh.ssh_option.clone());
+    let request = Request { sources, ssh_options, sudo: ssh.sudo, lists };
+    Ok(load(&request, &settings)?)
+}
+
+/// The nodes that others are compared with, of linerate.toml.
+pub(crate) fn references(names: &SourceArgs) -> Result<References, Failure> {
+    Ok(linerate_gather::inventory::references(&names.inventory, &settings())?)
+}
+
+fn settings() -> Settings {
     let var = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     let home = var("HOME");
-    let settings = Settings {
+    Settings {
         directory: PathBuf::new(),
         config: var("XDG_CONFIG_HOME").or_else(|| home.as_ref().map(|h| h.join(".config"))),
         home,
         clustershell: var("CLUSTERSHELL_CFGDIR"),
         etc: PathBuf::from("/etc"),
         cancel: crate::interrupt::cancel(),
-    };
-    let (sources, ssh_options) = (names.inventory.clone(), ssh.ssh_option.clone());
-    let request = Request { sources, ssh_options, sudo: ssh.sudo, lists };
-    Ok(load(&request, &settings)?)
+    }
 }
 
 /// The nodes of a set.

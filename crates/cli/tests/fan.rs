@@ -245,6 +245,11 @@ fn an_interrupted_run_leaves_nothing() {
     for last in 41..48 {
         wait_for("the program to be removed", || cached(&lab.host(last)).is_empty());
     }
-    let parts = std::fs::read_dir(lab.path("fleet")).unwrap().flatten().map(|e| e.file_name()).collect::<Vec<_>>();
-    assert_eq!(parts, ["127.1.0.40"]);
+    // And in the index.
+    let parts = std::fs::read_dir(lab.path("fleet")).unwrap().flatten().map(|e| e.file_name());
+    let parts: std::collections::BTreeSet<_> = parts.map(|n| n.to_string_lossy().into_owned()).collect();
+    assert_eq!(parts.into_iter().collect::<Vec<_>>(), [".index.lock", "127.1.0.40", "index.parquet"]);
+    let dir = lab.path("fleet").display().to_string();
+    let out = Command::new(LINERATE).args(["where", "kernel.release~*", &dir, "--format", "lines"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&out.stderr).is_empty(), "{}", String::from_utf8_lossy(&out.stderr));
 }

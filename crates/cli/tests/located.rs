@@ -97,3 +97,38 @@ fn what_is_wrong_is_said() {
     let done = linerate(&["fleet", "index", &dir]);
     assert!(text(&done.stderr).contains("read again"), "{}", text(&done.stderr));
 }
+
+/// `collect --on` ends with an index that has what it collected.
+#[test]
+fn collect_appends_to_the_index() {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("located/appended");
+    let _ = std::fs::remove_dir_all(&dir);
+    let dir = dir.to_str().unwrap();
+    let collect = |more: &[&str]| {
+        let out = linerate(&[&["collect", "--on", "local", "-o", dir], more].concat());
+        assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+        // Names of files are times of a second.
+        std::thread::sleep(std::time::Duration::from_millis(1100));
+        text(&out.stderr).to_owned()
+    };
+    let held = || {
+        let out = linerate(&["where", "kernel.release~*", dir, "--all-times", "--format", "json"]);
+        let json: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+        (json["nodes"].as_array().unwrap().len(), text(&out.stderr).contains("the index is old"))
+    };
+    assert!(collect(&[]).contains("1 snapshots in the index: 1 read now"));
+    assert_eq!(held(), (1, false));
+    assert!(!collect(&["--no-index"]).contains("index"));
+    assert_eq!(held(), (1, true));
+    assert!(!collect(&["--quiet"]).contains("index"), "nothing to say where nobody listens");
+    assert_eq!(held(), (3, false));
+
+    // An index that cannot be written is said, and the snapshot is there.
+    let index = Path::new(dir).join("index.parquet");
+    std::fs::remove_file(&index).unwrap();
+    std::fs::create_dir(&index).unwrap();
+    let out = linerate(&["collect", "--on", "local", "-o", dir]);
+    assert_eq!(out.status.code(), Some(2), "{}", text(&out.stderr));
+    assert!(text(&out.stderr).contains("the index was not written"), "{}", text(&out.stderr));
+    assert_eq!(std::fs::read_dir(Path::new(dir).join("local")).unwrap().count(), 4);
+}

@@ -1,8 +1,9 @@
 //! Who a node is: not its name.
 
 use linerate_snapshot::{Reading, Snapshot};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
+use std::hash::Hash;
 
 /// What a node is known by. Each id is a digest, or its hash with the fleet's key; where it was hashed with a key that nobody kept it is not known.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,17 +21,26 @@ impl Identity {
         if s.manifest.redacted && s.manifest.redact_key.is_none() {
             return Identity::default();
         }
+        // What was taken out, by whoever wrote the snapshot, is the same on all nodes and nobody's id.
+        let is_id = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
         let text = |path| match s.text(s.root(), path) {
-            Reading::Known(text, _) if !text.trim().is_empty() => Some(text.trim().to_owned()),
+            Reading::Known(text, _) if is_id(text.trim()) => Some(text.trim().to_owned()),
             _ => None,
         };
         Identity { machine: text("etc/machine-id"), system: text("sys/class/dmi/id/product_uuid") }
     }
 
-    /// Whether nothing is known.
+    /// Whether both ids are known. One of them alone tells no nodes apart: a copied image keeps the machine's id, and a board's UUID may be a
+    /// maker's default.
     #[must_use]
-    pub fn is_unknown(&self) -> bool {
-        *self == Identity::default()
+    pub fn is_whole(&self) -> bool {
+        self.machine.is_some() && self.system.is_some()
+    }
+
+    /// What tells nodes apart: the identity where both ids are known, else the label.
+    #[must_use]
+    pub fn node(&self, label: &str) -> String {
+        if self.is_whole() { self.to_string() } else { label.to_owned() }
     }
 }
 
@@ -57,6 +67,8 @@ pub enum Remark {
     SeveralNames {
         /// The names, in the order of time.
         names: Vec<String>,
+        /// It was seen under several of them at one time, or under an earlier one again: it was not renamed, but has all of them.
+        at_once: bool,
     },
     /// One name, several nodes.
     SharedName {
@@ -86,8 +98,38 @@ pub struct Sighting<'a> {
     pub label: &'a str,
     /// Who it is.
     pub identity: &'a Identity,
-    /// Unix time, seconds.
+    /// Unix time, seconds: what the snapshot's name says, which is the collecting side's clock, else the node's own.
     pub time: u64,
+    /// Which snapshot: of two of one time the later one by this counts.
+    pub snapshot: &'a str,
+}
+
+/// The sightings that count where each node counts once, by their places in `all`: of each name the newest, and of those that are one node, both of
+/// whose ids are known, the newest.
+#[must_use]
+pub fn newest(all: &[Sighting<'_>]) -> BTreeSet<usize> {
+    let by_name = newest_by(all, 0..all.len(), |s| Some(s.label));
+    newest_by(all, by_name.into_iter(), |s| s.identity.is_whole().then_some(s.identity))
+}
+
+/// Of those with one key the newest, and all that have none.
+fn newest_by<'a, K: Hash + Eq>(
+    all: &'a [Sighting<'a>],
+    of: impl Iterator<Item = usize>,
+    key: impl Fn(&'a Sighting<'a>) -> Option<K>,
+) -> BTreeSet<usize> {
+    let (mut best, mut out) = (HashMap::new(), BTreeSet::new());
+    for (at, seen) in of.filter_map(|at| Some((at, all.get(at)?))) {
+        let Some(key) = key(seen) else {
+            out.insert(at);
+            continue;
+        };
+        let when = (seen.time, seen.snapshot, at);
+        let known = best.entry(key).or_insert(when);
+        *known = when.max(*known);
+    }
+    out.extend(best.into_values().map(|(.., at)| at));
+    out
 }
 
 /// What names and identities of many snapshots say together. What is not known says nothing.
@@ -95,7 +137,7 @@ pub struct Sighting<'a> {
 pub fn remarks(all: &[Sighting<'_>]) -> Vec<Remark> {
     let mut sorted: Vec<&Sighting<'_>> = all.iter().collect();
     sorted.sort_by_key(|s| (s.time, s.label));
-    let whole = |s: &&Sighting<'_>| s.identity.machine.is_some() && s.identity.system.is_some();
+    let whole = |s: &&Sighting<'_>| s.identity.is_whole();
     let mut by_node: BTreeMap<&Identity, Vec<&Sighting<'_>>> = BTreeMap::new();
     let mut by_name: BTreeMap<&str, Vec<&Sighting<'_>>> = BTreeMap::new();
     let mut by_machine: BTreeMap<&str, Vec<&Sighting<'_>>> = BTreeMap::new();
@@ -112,7 +154,9 @@ pub fn remarks(all: &[Sighting<'_>]) -> Vec<Remark> {
     for seen in by_node.values() {
         let names = names(seen);
         if names.len() > 1 {
-            out.push(Remark::SeveralNames { names });
+            let runs = seen.chunk_by(|a, b| a.label == b.label).count();
+            let same_time = seen.windows(2).any(|w| matches!(w, [a, b] if a.time == b.time && a.label != b.label));
+            out.push(Remark::SeveralNames { at_once: same_time || runs > names.len(), names });
         }
     }
     for seen in by_machine.values().filter(|seen| differ(seen, |i| &i.system)) {
@@ -121,12 +165,11 @@ pub fn remarks(all: &[Sighting<'_>]) -> Vec<Remark> {
     for seen in by_system.values().filter(|seen| differ(seen, |i| &i.machine)) {
         // The old install was seen again after the new one: both are there.
         let runs = seen.chunk_by(|a, b| a.identity.machine == b.identity.machine).count();
-        let installs = seen.iter().map(|s| &s.identity.machine).collect::<std::collections::BTreeSet<_>>().len();
+        let installs = seen.iter().map(|s| &s.identity.machine).collect::<BTreeSet<_>>().len();
         out.push(Remark::SeveralInstalls { names: names(seen), at_once: runs > installs });
     }
     for (name, seen) in by_name {
-        let boards: std::collections::BTreeSet<_> =
-            seen.iter().filter(|s| whole(s)).map(|s| &s.identity.system).collect();
+        let boards: BTreeSet<_> = seen.iter().filter(|s| whole(s)).map(|s| &s.identity.system).collect();
         if boards.len() > 1 {
             out.push(Remark::SharedName { name: name.to_owned(), nodes: boards.len() });
         }

@@ -4,7 +4,7 @@
 
 use linerate_facts::position::{Positions, align};
 use linerate_fleet::class::{Traits, classes};
-use linerate_fleet::identity::{Identity, Remark, Sighting, remarks};
+use linerate_fleet::identity::{Identity, Remark, Sighting, newest, remarks};
 use linerate_fleet::{Owner, Profile, Record, Seen};
 use linerate_node::Node;
 use std::path::Path;
@@ -90,7 +90,19 @@ fn names_and_identities_are_told_apart() {
     let cases: &[Case<'_>] = &[
         (&[("a", "m1+s1", 1), ("a", "m1+s1", 2), ("b", "m2+s2", 1)], &[]),
         (&[("a", "?+?", 1), ("b", "?+?", 2)], &[]),
-        (&[("a", "m1+s1", 1), ("b", "m1+s1", 2)], &[Remark::SeveralNames { names: vec!["a".into(), "b".into()] }]),
+        (
+            &[("a", "m1+s1", 1), ("b", "m1+s1", 2)],
+            &[Remark::SeveralNames { names: vec!["a".into(), "b".into()], at_once: false }],
+        ),
+        (
+            &[("a", "m1+s1", 1), ("b", "m1+s1", 1)],
+            &[Remark::SeveralNames { names: vec!["a".into(), "b".into()], at_once: true }],
+        ),
+        (
+            &[("a", "m1+s1", 1), ("b", "m1+s1", 2), ("a", "m1+s1", 3)],
+            &[Remark::SeveralNames { names: vec!["a".into(), "b".into()], at_once: true }],
+        ),
+        (&[("a", "m1+?", 1), ("b", "m1+?", 2), ("a", "?+s1", 1)], &[]),
         (&[("a", "m1+s1", 1), ("b", "m1+s2", 2)], &[Remark::CopiedMachineId { names: vec!["a".into(), "b".into()] }]),
         (
             &[("a", "m1+s1", 1), ("a", "m2+s1", 2)],
@@ -107,8 +119,39 @@ fn names_and_identities_are_told_apart() {
         let all: Vec<Sighting<'_>> = seen
             .iter()
             .zip(&ids)
-            .map(|((label, _, time), identity)| Sighting { label, identity, time: *time })
+            .map(|((label, _, time), identity)| Sighting { label, identity, time: *time, snapshot: "" })
             .collect();
         assert_eq!(remarks(&all), *expected, "{seen:?}");
+    }
+}
+
+#[test]
+fn each_node_counts_once() {
+    /// Name, identity and time of each snapshot, and the places of those that count.
+    type Case<'a> = (&'a [(&'a str, &'a str, u64)], &'a [usize]);
+    let cases: &[Case<'_>] = &[
+        // A copied image: half an identity tells nothing apart.
+        (&[("a", "m1+?", 1), ("b", "m1+?", 2), ("c", "?+s1", 1), ("d", "?+s1", 2)], &[0, 1, 2, 3]),
+        // Installed anew, whatever is known.
+        (&[("a", "m1+?", 1), ("a", "m2+?", 2)], &[1]),
+        (&[("a", "m1+s1", 2), ("a", "m2+s1", 1)], &[0]),
+        (&[("a", "?+?", 1), ("a", "m2+s1", 2), ("a", "?+?", 3)], &[2]),
+        // Renamed, and another node that has the name now.
+        (&[("a", "m1+s1", 1), ("b", "m1+s1", 2)], &[1]),
+        (&[("a", "m1+s1", 1), ("b", "m1+s1", 2), ("a", "m2+s2", 3)], &[1, 2]),
+        // Two nodes that changed their names.
+        (&[("a", "m1+s1", 1), ("b", "m2+s2", 1), ("a", "m2+s2", 2), ("b", "m1+s1", 2)], &[2, 3]),
+        // Of one time the later path counts.
+        (&[("a", "m1+s1", 1), ("a", "m1+s1", 1)], &[1]),
+    ];
+    for (seen, expected) in cases {
+        let ids: Vec<Identity> = seen.iter().map(|(_, id, _)| Identity::from(*id)).collect();
+        let paths: Vec<String> = (0..seen.len()).map(|n| n.to_string()).collect();
+        let all: Vec<Sighting<'_>> = seen
+            .iter()
+            .zip(ids.iter().zip(&paths))
+            .map(|((label, _, time), (identity, snapshot))| Sighting { label, identity, time: *time, snapshot })
+            .collect();
+        assert_eq!(newest(&all).into_iter().collect::<Vec<_>>(), *expected, "{seen:?}");
     }
 }

@@ -30,9 +30,9 @@ fn main() {
     }
     if conditions.is_empty() {
         let started = Instant::now();
-        let (table, _) = index.table(When::Newest).unwrap();
+        let table = index.table(When::Newest).unwrap().table;
         println!("table of {} nodes: {:.3} s", table.heads().count(), started.elapsed().as_secs_f64());
-        let found = drift(&table, Options::default());
+        let found = drift(&table, &Options::default());
         let facts: usize = found.classes.iter().map(|c| c.facts.len()).sum();
         println!(
             "drift: {} classes, {facts} facts differ: {:.3} s",

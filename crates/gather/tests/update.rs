@@ -4,7 +4,8 @@
 
 use linerate_fleet::condition::{Answer, Condition, Found};
 use linerate_fleet::drift::{Options, Table, drift};
-use linerate_fleet::{Record, Seen};
+use linerate_fleet::identity::Remark;
+use linerate_fleet::{Identity, Record, Seen};
 use linerate_gather::index::{FileId, Index, NAME, Question, Stale, Update, Updated, When, Writer, update};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -146,7 +147,8 @@ fn written(dir: &Path, nodes: &[Record]) -> Index {
     let path = dir.join(NAME);
     let mut out = Writer::begin(&path).unwrap();
     for (n, record) in nodes.iter().enumerate() {
-        out.add(&format!("{}/1.tar.zst", record.label), FileId { bytes: n as u64, modified: 0 }, record).unwrap();
+        out.add(&format!("{}/{}.tar.zst", record.label, record.time), FileId { bytes: n as u64, modified: 0 }, record)
+            .unwrap();
     }
     out.finish().unwrap();
     Index::open(&path).unwrap()
@@ -192,14 +194,57 @@ fn drift_is_the_same_from_the_index() {
     let dir = tempfile::tempdir().unwrap();
     let nodes = nodes();
     let index = written(dir.path(), &nodes);
-    let (from_index, unreadable) = index.table(When::All).unwrap();
-    assert!(unreadable.is_empty());
+    let from_index = index.table(When::All).unwrap();
+    assert!(from_index.unreadable.is_empty());
     let mut table = Table::new();
     // In the order of the index, so that nodes have the same numbers.
     (0..index.groups()).flat_map(|g| index.records(g).unwrap()).for_each(|(_, r)| table.record(&r));
-    let both = [from_index, table].map(|t| format!("{:#?}", drift(&t, Options::default())));
+    let both = [from_index.table, table].map(|t| format!("{:#?}", drift(&t, &Options::default())));
     assert!(both[0] == both[1]);
     assert!(both[0].lines().count() > 1000);
+}
+
+/// Identities that are unknown, known by half and shared, known as a whole, and shared by two names; one node was installed anew.
+#[test]
+fn drift_of_the_newest_is_that_of_the_records_that_count() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut nodes = nodes();
+    for (n, record) in nodes.iter_mut().enumerate() {
+        record.time = 100 + n as u64;
+        record.identity = Identity::from(
+            match n % 4 {
+                0 => "?+?".to_owned(),
+                1 => "copied+?".to_owned(),
+                2 => format!("m{n}+s{n}"),
+                _ => format!("pair{}+s", n / 8),
+            }
+            .as_str(),
+        );
+    }
+    for (n, machine) in [(5, "before+?"), (6, "before+s6")] {
+        let identity = Identity::from(machine);
+        nodes.push(Record { time: 1, identity, ..nodes[n].clone() });
+    }
+    let index = written(dir.path(), &nodes);
+    let found = index.table(When::Newest).unwrap();
+    // Of the pairs the earlier ones, and what was installed before.
+    let is_old = |r: &Record| r.time == 1 || [3, 11, 19].iter().any(|n| r.label == format!("gpu{n:02}"));
+    let mut table = Table::new();
+    let all = (0..index.groups()).flat_map(|g| index.records(g).unwrap());
+    all.filter(|(_, r)| !is_old(r)).for_each(|(_, r)| table.record(&r));
+    assert_eq!(table.heads().count(), 21);
+    assert!(table.heads().eq(found.table.heads()));
+    let both = [found.table, table].map(|t| format!("{:#?}", drift(&t, &Options::default())));
+    assert!(both[0] == both[1]);
+    let names = |a: &str, b: &str| Remark::SeveralNames { names: vec![a.to_owned(), b.to_owned()], at_once: false };
+    let anew = Remark::SeveralInstalls { names: vec!["gpu06".to_owned()], at_once: false };
+    let pairs = [names("gpu03", "gpu07"), names("gpu11", "gpu15"), names("gpu19", "gpu23")];
+    assert!(pairs.iter().chain([&anew]).all(|r| found.remarks.contains(r)), "{:?}", found.remarks);
+    // The condition is asked of the same ones.
+    let condition = [Condition::parse("kernel.release~*").unwrap()];
+    let answer = index.ask(&Question { conditions: &condition, subject: None, when: When::Newest }).unwrap();
+    assert_eq!(answer.yes.len() + answer.no + answer.cannot_tell.len(), 21);
+    assert_eq!(answer.remarks, found.remarks);
 }
 
 #[test]

@@ -16,6 +16,7 @@ pub mod explain;
 mod fix;
 pub mod fleet;
 mod group;
+pub mod identity;
 pub mod json;
 pub mod junit;
 pub mod located;

@@ -28,6 +28,8 @@ pub struct Located {
     pub no: usize,
     /// What they show, the most frequent first.
     pub shown: Vec<Shown>,
+    /// What names and identities of all snapshots say together.
+    pub remarks: Vec<String>,
     /// 0: some nodes; 1: none; 2: none, but some could not tell.
     pub exit_code: u8,
 }
@@ -37,7 +39,7 @@ pub struct Located {
 pub struct Found {
     /// How people call it.
     pub label: String,
-    /// Its identity, else its label.
+    /// Its identity where both ids are known, else its label.
     pub node: String,
     /// Unix time of the snapshot, seconds.
     pub time: u64,
@@ -79,7 +81,7 @@ pub enum Format {
 const VALUES: usize = 20;
 
 impl Located {
-    /// Of what fulfils the conditions, could not tell, and does not.
+    /// Of what fulfils the conditions, could not tell, and does not; without remarks.
     #[must_use]
     pub fn of(
         (conditions, subject): (Vec<String>, Option<String>),
@@ -103,6 +105,7 @@ impl Located {
             cannot_tell_count: cannot_tell.len(),
             no,
             shown,
+            remarks: Vec::new(),
             exit_code,
         }
     }
@@ -152,6 +155,12 @@ impl Located {
             page.blank()?;
             let head = format!("unknown on {}", counted(self.cannot_tell_count, "node", "nodes"));
             page.item(0, "?", Tone::Doubt, Tone::Plain, &format!("{head}: {}", self.cannot_tell))?;
+        }
+        if !self.remarks.is_empty() {
+            page.blank()?;
+        }
+        for remark in &self.remarks {
+            page.item(0, "·", Tone::Mild, Tone::Plain, remark)?;
         }
         Ok(())
     }

@@ -27,7 +27,7 @@ fn written(records: &[(&str, &Record)], unreadable: &[&str], format: Format) -> 
     }
     let heads: Vec<&Head> = table.heads().collect();
     let unreadable = unreadable.iter().map(|u| Unreadable { source: (*u).to_owned(), why: "\x1b[31mno".to_owned() });
-    let report = Report::of(&heads, &drift(&table, Options::default()), unreadable.collect());
+    let report = Report::of(&heads, &drift(&table, &Options::default()), unreadable.collect(), &[]);
     let mut out = Vec::new();
     report.write(format, &mut out).unwrap();
     (String::from_utf8(out).unwrap(), report.exit_code)

@@ -39,7 +39,8 @@ fn forms_say_the_same() {
     let cases: [(&[&str], &[&str], u8); 4] =
         [(&["a1", "a2"], &["b"], 0), (&["a1"], &[], 0), (&[], &[], 1), (&[], &["b"], 2)];
     for (yes, blind, code) in cases {
-        let report = located(yes, blind);
+        let mut report = located(yes, blind);
+        report.remarks = vec!["one node was renamed: a0, a1".to_owned()];
         let value = schema.valid(&written(&report, Format::Json));
         assert_eq!((&value["schema"], &value["exit_code"]), (&SCHEMA.into(), &code.into()));
         assert_eq!(value["nodes"].as_array().unwrap().len(), yes.len());
@@ -49,7 +50,9 @@ fn forms_say_the_same() {
         assert_eq!(written(&report, Format::Lines).lines().collect::<Vec<_>>(), yes);
         let page = written(&report, Format::Text(Style::default()));
         assert!(
-            page.lines().all(|l| l.chars().count() <= 80) && yes.iter().chain(blind).all(|n| page.contains(n)),
+            page.lines().all(|l| l.chars().count() <= 80)
+                && yes.iter().chain(blind).all(|n| page.contains(n))
+                && page.contains("renamed"),
             "{page}"
         );
         let wrong =

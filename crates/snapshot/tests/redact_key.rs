@@ -127,3 +127,81 @@ fn a_key_that_others_may_read_or_that_is_none_is_refused() {
         }
     }
 }
+
+/// A snapshot of one name, hashed: what it became.
+fn hashed(key: &RedactKey, guid: &str) -> String {
+    let mut s = Snapshot::new("x");
+    s.add_file("cmd/0/stdout", format!("GUID {guid}\n").as_bytes()).unwrap();
+    s.redact(Some(key)).unwrap();
+    String::from_utf8(files(&s)["cmd/0/stdout"].clone()).unwrap()
+}
+
+#[test]
+fn commands_at_once_keep_each_others_names() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("k");
+    let guid = |n: usize| format!("0x946dae03{n:08x}");
+    // All make the key, hash and save at once, each more than once.
+    let one = |n: usize| {
+        let key = RedactKey::open(&file).unwrap();
+        let more = |m: usize| {
+            let out = hashed(&key, &guid(n * 10 + m));
+            key.save().unwrap();
+            (out, guid(n * 10 + m))
+        };
+        (0..3).map(more).collect::<Vec<_>>()
+    };
+    let texts: Vec<(String, String)> = std::thread::scope(|scope| {
+        let one = &one;
+        let all: Vec<_> = (0..8).map(|n| scope.spawn(move || one(n))).collect();
+        all.into_iter().flat_map(|t| t.join().unwrap()).collect()
+    });
+    let key = RedactKey::open(&file).unwrap();
+    for (hash, real) in &texts {
+        assert!(!hash.contains(real.as_str()));
+        assert_eq!(key.reveal(hash), (format!("GUID {real}\n"), 1));
+    }
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    // Nothing new, nothing written.
+    std::fs::remove_file(&file).unwrap();
+    key.save().unwrap();
+    assert!(!file.exists());
+}
+
+#[test]
+fn another_key_in_the_same_file_is_not_overwritten() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("k");
+    let key = RedactKey::open(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    let other = RedactKey::open(&file).unwrap();
+    hashed(&key, "0x946dae0300000001");
+    assert!(matches!(key.save(), Err(KeyError::Replaced { .. })));
+    assert_eq!(RedactKey::open(&file).unwrap().id(), other.id());
+}
+
+/// Ids of nodes come back from an archive as they were, redacted or not: the net of secrets takes none for a secret.
+#[test]
+fn ids_are_kept_in_archives() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("node");
+    tree(&root);
+    let uuid = root.join("sys/class/dmi/id/product_uuid");
+    std::fs::create_dir_all(uuid.parent().unwrap()).unwrap();
+    std::fs::write(&uuid, "4c4c4544-0035-3510-8052-b4c04f4d3533\n").unwrap();
+    let key = RedactKey::open(&dir.path().join("k")).unwrap();
+    for (redact, key) in [(false, None), (true, Some(&key))] {
+        let taken = taken(&root, redact, key);
+        let packed = dir.path().join("s.tar.zst");
+        taken.save(&packed).unwrap();
+        let back = linerate_snapshot::load_bytes(&std::fs::read(&packed).unwrap(), "s").unwrap();
+        // The directory of the ids is behind a link.
+        let ids = |s: &Snapshot| -> Vec<Vec<u8>> {
+            let wanted = |path: &str| path == "etc/machine-id" || path.ends_with("/product_uuid");
+            files(s).into_iter().filter(|(path, _)| wanted(path)).map(|(_, data)| data).collect()
+        };
+        let (before, after) = (ids(&taken), ids(&back));
+        assert!(before == after && before.len() == 2 && before[0] != before[1], "{redact}");
+        assert!(before.iter().all(|id| id.len() > 8 && !id.contains(&b'[')), "{redact}");
+    }
+}

@@ -21,11 +21,11 @@ pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
     let live = live::many(&a.on, !a.no_redact)?;
     let snapshot = match &live {
         Some(live) if live.is_one() => live.one()?,
-        Some(live) => return super::fleet::run(a, &rules, &live.members, &live.unread, &Claims::default()),
+        Some(live) => return super::fleet::run(a, &rules, (&[], &live.members), &live.unread, &Claims::default()),
         None => {
             let (paths, claims) = Claims::take(&a.sources)?;
             if let Some(members) = sources::fleet(&paths) {
-                return super::fleet::run(a, &rules, &members, &[], &claims);
+                return super::fleet::run(a, &rules, (&paths, &members), &[], &claims);
             }
             let mut snapshot = load(a, &paths)?;
             let label = paths.first().map_or_else(|| snapshot.label.clone(), |p| sources::label(p));

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Some nodes were not collected.
+/// Some nodes were not collected, or the index was not written.
 const EXIT_SOME: u8 = 2;
 
 pub(super) fn run(set: &str, a: &CollectArgs) -> Result<u8, Failure> {
@@ -33,8 +33,12 @@ pub(super) fn run(set: &str, a: &CollectArgs) -> Result<u8, Failure> {
     if let Some(key) = &options.key {
         key.save().map_err(|e| Failure::new(e.to_string()))?;
     }
+    // After an interruption as well: what is there is there. A further signal ends this command, and leaves the index as it was.
+    crate::interrupt::done();
+    let some = summary.nodes.iter().any(|n| !matches!(n.outcome, Outcome::Failed { .. }));
+    let indexed = a.fan.no_index || !some || super::index::append(directory, a.quiet);
     let failed = summary.nodes.iter().any(|n| matches!(n.outcome, Outcome::Failed { .. }));
-    let code = if failed || summary.interrupted { EXIT_SOME } else { 0 };
+    let code = if failed || summary.interrupted || !indexed { EXIT_SOME } else { 0 };
     let mut sink = Sink::open(None)?;
     match a.fan.format {
         SummaryFormat::Json => {

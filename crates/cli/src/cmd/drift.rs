@@ -6,17 +6,22 @@ use crate::drift_args::DriftArgs;
 use crate::live::{self, Unread};
 use crate::output::{Failure, Sink, remark};
 use crate::progress::Line;
+use crate::sightings::{self, Seen};
 use crate::sources::{self, Member};
+use crate::targets;
 use linerate_fleet::diff::{Diff, diff};
-use linerate_fleet::drift::{Head, Options, Table, drift};
+use linerate_fleet::drift::{Head, Members, Options, Reference, Table, drift};
+use linerate_fleet::identity::Remark;
 use linerate_fleet::since::Changes;
 use linerate_fleet::{Profile, Record};
-use linerate_gather::index::{Index, NAME, When};
+use linerate_gather::fan::directory_name;
+use linerate_gather::index::{Index, NAME, Tabled, When};
+use linerate_gather::inventory::References;
 use linerate_node::Node;
 use linerate_report::drift::{Format, Report, Unreadable};
 use linerate_snapshot::capture::{Options as CaptureOptions, Purpose};
 use linerate_snapshot::{OpenError, Snapshot};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(a: &DriftArgs) -> Result<u8, Failure> {
@@ -24,22 +29,25 @@ pub(crate) fn run(a: &DriftArgs) -> Result<u8, Failure> {
         return since(a, time);
     }
     // What hashing makes of names differs from node to node, and would be taken for a difference.
-    let (table, unreadable) = match live::many(&a.on, false)? {
+    let Compared { table, unreadable, remarks: identities } = match live::many(&a.on, false)? {
         Some(live) => {
-            let (table, mut unreadable) = table(&live.members, &Claims::default())?;
+            let mut all = of_snapshots(&[], live.members.clone(), &Claims::default())?;
             let lost = live.unread.iter().map(|Unread { name, why, .. }| (name.clone(), why.clone()));
-            unreadable.extend(lost.map(|(source, why)| Unreadable { source, why }));
-            (table, unreadable)
+            all.unreadable.extend(lost.map(|(source, why)| Unreadable { source, why }));
+            all
         }
         None => of_sources(&a.sources)?,
     };
-    let reference = match &a.reference {
-        Some(name) => Some(reference(&table, name)?),
-        None => None,
+    let (references, named) = match &a.reference {
+        Some(name) => (vec![Reference { node: reference(&table, name)?, of: None }], Vec::new()),
+        None => configured(&table, &targets::references(&a.on.read.names)?),
     };
-    let found = drift(&table, Options { reference });
+    let found = drift(&table, &Options { references });
     let heads: Vec<&Head> = table.heads().collect();
-    let report = Report::of(&heads, &found, unreadable);
+    let mut report = Report::of(&heads, &found, unreadable, &identities);
+    let used: BTreeSet<&str> = report.classes.iter().filter_map(|c| c.reference.as_deref()).collect();
+    let said: Vec<String> = named.iter().map(|n| n.said(&used)).collect();
+    report.remarks.extend(said);
     let mut sink = a.out.sink()?;
     report.write(format(a, &sink), &mut sink)?;
     sink.finish()?;
@@ -54,21 +62,30 @@ fn format(a: &DriftArgs, sink: &Sink) -> Format {
     }
 }
 
-/// Who shows what, of an index or of snapshots.
-fn of_sources(named: &[PathBuf]) -> Result<(Table, Vec<Unreadable>), Failure> {
+/// What is compared.
+struct Compared {
+    /// Who shows what.
+    table: Table,
+    unreadable: Vec<Unreadable>,
+    /// What names and identities say together.
+    remarks: Vec<Remark>,
+}
+
+/// Of an index or of snapshots.
+fn of_sources(named: &[PathBuf]) -> Result<Compared, Failure> {
     let (paths, claims) = Claims::take(named)?;
     // An index does not hold what is joined here.
     let known = if claims.is_empty() { indexed(&paths)? } else { None };
     let found = match known {
         Some(answer) => answer,
-        None => table(&sources::latest(&paths), &claims)?,
+        None => of_snapshots(&paths, sources::latest(&paths), &claims)?,
     };
     claims.finish();
     Ok(found)
 }
 
-/// Who shows what, of an index that says what the snapshots do.
-fn indexed(sources: &[PathBuf]) -> Result<Option<(Table, Vec<Unreadable>)>, Failure> {
+/// Of an index that says what the snapshots do.
+fn indexed(sources: &[PathBuf]) -> Result<Option<Compared>, Failure> {
     let [source] = sources else { return Ok(None) };
     if source.is_dir() && !source.join(NAME).is_file()
         || source.is_file() && source.extension() != Some("parquet".as_ref())
@@ -83,9 +100,9 @@ fn indexed(sources: &[PathBuf]) -> Result<Option<(Table, Vec<Unreadable>)>, Fail
             return Ok(None);
         }
     }
-    let (table, unreadable) = index.table(When::Newest)?;
+    let Tabled { table, unreadable, remarks } = index.table(When::Newest)?;
     let unreadable = unreadable.into_iter().map(|(source, why)| Unreadable { source, why }).collect();
-    Ok(Some((table, unreadable)))
+    Ok(Some(Compared { table, unreadable, remarks }))
 }
 
 /// Each node beside its own past.
@@ -121,28 +138,102 @@ fn since(a: &DriftArgs, time: u64) -> Result<u8, Failure> {
     Ok(report.exit_code)
 }
 
-/// Who shows what, of snapshots.
-fn table(members: &[Member], claims: &Claims) -> Result<(Table, Vec<Unreadable>), Failure> {
+/// Of snapshots. A node that is found under several names in a directory counts once, and so all are read again without its older snapshots.
+fn of_snapshots(named: &[PathBuf], mut members: Vec<Member>, claims: &Claims) -> Result<Compared, Failure> {
+    let (mut found, seen) = table(&members, claims)?;
+    let older = sightings::older(named, &seen);
+    if !older.is_empty() {
+        members.retain(|m| !older.contains(&m.path));
+        found = table(&members, claims)?.0;
+    }
+    // Sightings of snapshots that were left out count here.
+    let (table, unreadable) = found;
+    let remarks = sightings::remarks(named, seen)?;
+    Ok(Compared { table, unreadable, remarks })
+}
+
+/// Who shows what, those that could not be read, and who the nodes are.
+type Read = ((Table, Vec<Unreadable>), Vec<Seen>);
+
+fn table(members: &[Member], claims: &Claims) -> Result<Read, Failure> {
     let paths: Vec<PathBuf> = members.iter().map(|m| m.path.clone()).collect();
     let labels: HashMap<&Path, &str> = members.iter().map(|m| (m.path.as_path(), m.label.as_str())).collect();
     let label = |path: &Path| labels.get(path).copied().unwrap_or_default();
-    let look = |path: &Path, snapshot: &Snapshot| Record::read(label(path), snapshot);
+    let look = |path: &Path, snapshot: &Snapshot| {
+        let seen = Seen::of(path, label(path), snapshot);
+        (Record { time: sightings::taken(path, snapshot), ..Record::read(label(path), snapshot) }, seen)
+    };
     let before = |path: &Path, snapshot: &mut Snapshot| claims.join(snapshot, label(path));
-    let (mut table, mut unreadable) = (Table::new(), Vec::new());
+    let (mut table, mut unreadable, mut all) = (Table::new(), Vec::new(), Vec::new());
     crate::many::each(&paths, (false, &before, &Line::new(true)), look, |path, seen| {
         match seen {
-            Ok(record) => table.record(&record),
-            Err(e) => unreadable.push(Unreadable { source: label(path).to_owned(), why: e.reason() }),
+            Ok((record, seen)) => {
+                table.record(&record);
+                all.push(seen);
+            }
+            Err(e) => {
+                unreadable.push(Unreadable { source: label(path).to_owned(), why: e.reason() });
+                all.push(Seen::unread(path, label(path)));
+            }
         }
         Ok(())
     })?;
-    Ok((table, unreadable))
+    Ok(((table, unreadable), all))
+}
+
+/// A reference of linerate.toml.
+struct Named {
+    file: String,
+    /// Empty: of all nodes.
+    group: String,
+    node: String,
+    /// How it is called among those that are compared; `None`: it is none of them.
+    label: Option<String>,
+}
+
+impl Named {
+    /// What became of it, where these are the references that count.
+    fn said(&self, used: &BTreeSet<&str>) -> String {
+        let Named { file, group, node, label } = self;
+        let of = if group.is_empty() { String::new() } else { format!(" of @{group}") };
+        let what = format!("{node}, the reference{of} in {file},");
+        match label {
+            Some(l) if used.contains(l.as_str()) => format!("{what} is what others are compared with"),
+            Some(_) => {
+                format!("{what} is not used: no class of hardware has it alone, or has nodes of its group alone")
+            }
+            None => format!("{what} is not among these nodes"),
+        }
+    }
+}
+
+/// The references that linerate.toml names, among these nodes.
+fn configured(table: &Table, file: &References) -> (Vec<Reference>, Vec<Named>) {
+    let (mut out, mut named) = (Vec::new(), Vec::new());
+    let all = file.all.iter().map(|node| ("", node, None));
+    for (group, node, set) in all.chain(file.groups.iter().map(|(g, n, set)| (g.as_str(), n, Some(set)))) {
+        let found = find(table, node);
+        if let Some((n, _)) = found {
+            let of = set.map(|set| {
+                table.heads().zip(0..).filter(|(h, _)| set.contains(&h.label)).map(|(_, n)| n).collect::<Members>()
+            });
+            out.push(Reference { node: n, of });
+        }
+        let (file, group, node) = (file.file.display().to_string(), group.to_owned(), node.clone());
+        named.push(Named { file, group, node, label: found.map(|(_, label)| label.to_owned()) });
+    }
+    (out, named)
+}
+
+/// The node of this name: directories are named after nodes, with other letters where a name has some that files do not.
+fn find<'t>(table: &'t Table, name: &str) -> Option<(u32, &'t str)> {
+    let directory = directory_name(name);
+    let found = table.heads().zip(0..).find(|(h, _)| h.label == name || h.label == directory);
+    found.map(|(h, n)| (n, h.label.as_str()))
 }
 
 fn reference(table: &Table, name: &str) -> Result<u32, Failure> {
-    let found = table.heads().zip(0..).find(|(h, _)| h.label == name).map(|(_, n)| n);
-    found.ok_or_else(|| {
-        Failure::new(format!("no node has the name {name}"))
-            .hint("--reference names one of the nodes that are compared")
+    find(table, name).map(|(n, _)| n).ok_or_else(|| {
+        Failure::new(format!("no node has the name {name}")).hint("--reference names one of the nodes that are compared")
     })
 }

@@ -3,8 +3,9 @@
 use crate::args::{AuditArgs, Format};
 use crate::claims::Claims;
 use crate::live::Unread;
-use crate::output::{Failure, Sink};
+use crate::output::{Failure, Sink, remark};
 use crate::progress::Line;
+use crate::sightings::{self, Seen};
 use crate::sources::Member;
 use linerate_node::Node;
 use linerate_node::context::Role;
@@ -14,11 +15,11 @@ use linerate_snapshot::Snapshot;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// `unread`: nodes of which there is no snapshot.
+/// `unread`: nodes of which there is no snapshot; `named`: what the user named.
 pub(crate) fn run(
     a: &AuditArgs,
     rules: &[&'static Rule],
-    members: &[Member],
+    (named, members): (&[PathBuf], &[Member]),
     unread: &[Unread],
     claims: &Claims,
 ) -> Result<u8, Failure> {
@@ -41,12 +42,22 @@ pub(crate) fn run(
     let mut summary = Fleet::new(format, rules);
     let looker = summary.looker();
     let progress = Line::new(a.output.is_some());
-    let look = |path: &Path, snapshot: &Snapshot| looker.look(label(path), &Node::decode_as(snapshot, role), snapshot);
+    let look = |path: &Path, snapshot: &Snapshot| {
+        let seen = Seen::of(path, label(path), snapshot);
+        (looker.look(label(path), &Node::decode_as(snapshot, role), snapshot), seen)
+    };
+    let mut all: Vec<Seen> = Vec::new();
     let before = |path: &Path, snapshot: &mut Snapshot| claims.join(snapshot, label(path));
     crate::many::each(&paths, (true, &before, &progress), look, |path, looked| {
         match looked {
-            Ok(looked) => summary.node(label(path), looked, &mut sink)?,
-            Err(e) => summary.unreadable(label(path), &e.to_string(), &mut sink)?,
+            Ok((looked, seen)) => {
+                all.push(seen);
+                summary.node(label(path), looked, &mut sink)?;
+            }
+            Err(e) => {
+                all.push(Seen::unread(path, label(path)));
+                summary.unreadable(label(path), &e.to_string(), &mut sink)?;
+            }
         }
         Ok(())
     })?;
@@ -54,6 +65,11 @@ pub(crate) fn run(
     claims.finish();
     for Unread { name, why, .. } in unread {
         summary.unreadable(name, why, &mut sink)?;
+    }
+    let remarks = sightings::remarks(named, all)?;
+    summary.remark(&remarks);
+    if matches!(a.format, Format::Sarif | Format::Junit) {
+        linerate_report::identity::words(&remarks).iter().for_each(|r| remark(r));
     }
     summary.finish(&mut sink)?;
     sink.finish()?;

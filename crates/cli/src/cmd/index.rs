@@ -1,30 +1,56 @@
-//! `linerate fleet index`.
+//! `linerate fleet index`, and the index that `collect --on` brings up to what it collected.
 
 use crate::index_args::IndexArgs;
 use crate::output::{Failure, remark};
 use crate::progress::Line;
-use linerate_gather::index::{Update, update};
+use linerate_gather::index::{IndexError, Update, Updated, update};
+use std::path::Path;
 
 /// Snapshots that are named which could not be read.
 const NAMED: usize = 8;
 
 pub(crate) fn run(a: &IndexArgs) -> Result<u8, Failure> {
-    let line = Line::new(!a.quiet);
-    let how = Update { rebuild: a.rebuild, budget: crate::budget::budget() };
-    let done = update(&a.dir, &how, &mut |done, all| line.count(done, all, "snapshots"))?;
-    drop(line);
-    if let Some(why) = &done.rebuilt {
-        remark(&format!("all snapshots were read again: {why}"));
-    }
+    let done = bring(&a.dir, a.rebuild, a.quiet)?;
     for (name, why) in done.unreadable.iter().take(NAMED) {
         remark(&format!("{name}: {why}"));
     }
     if done.unreadable.len() > NAMED {
         remark(&format!("{} more snapshots could not be read", done.unreadable.len() - NAMED));
     }
-    if !a.quiet {
+    Ok(if done.unreadable.is_empty() { 0 } else { 2 })
+}
+
+/// What was collected goes into the directory's index. A failure leaves the index as it was, and the snapshots are there all the same: it is said.
+/// Whether the index has all of them.
+pub(super) fn append(dir: &Path, quiet: bool) -> bool {
+    let again = format!("`linerate fleet index {}` tries again", dir.display());
+    match bring(dir, false, quiet) {
+        Ok(done) if done.unreadable.is_empty() => true,
+        Ok(done) => {
+            remark(&format!(
+                "{} snapshots of the directory could not be read for the index; {again}",
+                done.unreadable.len()
+            ));
+            true
+        }
+        Err(e) => {
+            remark(&format!("the index was not written: {e}; {again}"));
+            false
+        }
+    }
+}
+
+fn bring(dir: &Path, rebuild: bool, quiet: bool) -> Result<Updated, IndexError> {
+    let line = Line::new(!quiet);
+    let how = Update { rebuild, budget: crate::budget::budget() };
+    let done = update(dir, &how, &mut |done, all| line.count(done, all, "snapshots for the index"))?;
+    drop(line);
+    if let Some(why) = &done.rebuilt {
+        remark(&format!("all snapshots were read again for the index: {why}"));
+    }
+    if !quiet {
         let gone = if done.gone > 0 { format!(", {} gone", done.gone) } else { String::new() };
         remark(&format!("{} snapshots in the index: {} read now{gone}", done.snapshots, done.read));
     }
-    Ok(if done.unreadable.is_empty() { 0 } else { 2 })
+    Ok(done)
 }

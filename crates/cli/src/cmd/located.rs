@@ -50,7 +50,8 @@ pub(crate) fn run(a: &WhereArgs) -> Result<u8, Failure> {
         snapshot: n.snapshot.clone(),
     });
     let asked = (texts.into_iter().cloned().collect(), a.subject.clone());
-    let report = Located::of(asked, found.collect(), &blind, answer.no, shown);
+    let mut report = Located::of(asked, found.collect(), &blind, answer.no, shown);
+    report.remarks = linerate_report::identity::words(&answer.remarks);
     let mut sink = a.out.sink()?;
     let format = match a.format {
         WhereFormat::Set => Format::Set,
@@ -63,6 +64,9 @@ pub(crate) fn run(a: &WhereArgs) -> Result<u8, Failure> {
     if report.cannot_tell_count > 0 && a.format != WhereFormat::Text {
         let count = report.cannot_tell_count;
         remark(&format!("unknown on {count} nodes: {}", report.cannot_tell));
+    }
+    if matches!(a.format, WhereFormat::Set | WhereFormat::Lines) {
+        report.remarks.iter().for_each(|r| remark(r));
     }
     Ok(report.exit_code)
 }

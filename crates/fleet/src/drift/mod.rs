@@ -37,6 +37,8 @@ pub struct Class {
     pub traits: Traits,
     /// The nodes.
     pub members: Members,
+    /// The one that is right by definition.
+    pub reference: Option<NodeNo>,
     /// Facts in which some differ, the worst first.
     pub facts: Vec<Odd>,
     /// Whole configurations, the most frequent first.
@@ -98,15 +100,45 @@ pub enum Value {
 }
 
 /// What the caller wants to be compared with.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The node that is right by definition; in classes without it the majority is.
-    pub reference: Option<NodeNo>,
+    /// Nodes that are right by definition; in classes without one the majority is.
+    pub references: Vec<Reference>,
+}
+
+/// A node that is right by definition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reference {
+    /// Which.
+    pub node: NodeNo,
+    /// For which nodes; `None`: for all of its class.
+    pub of: Option<Members>,
+}
+
+impl Options {
+    /// The node that these are compared with: one that is right for all of them. That of a group counts before that of all; of two of a kind none does.
+    fn reference(&self, members: &Members) -> Option<NodeNo> {
+        let pick = |is_group: bool| {
+            let holds = |r: &&Reference| {
+                let mut others = members.clone();
+                r.of.iter().for_each(|of| others.remove(of));
+                members.has(r.node) && r.of.is_some() == is_group && (r.of.is_none() || others.is_empty())
+            };
+            let mut all = self.references.iter().filter(holds).map(|r| r.node);
+            let first = all.next();
+            (first, all.all(|n| Some(n) == first))
+        };
+        match pick(true) {
+            (Some(node), true) => Some(node),
+            (Some(_), false) => None,
+            (None, _) => Some(pick(false)).filter(|(_, is_one)| *is_one)?.0,
+        }
+    }
 }
 
 /// Looks at each fact of each class.
 #[must_use]
-pub fn drift(table: &Table, options: Options) -> Drift {
+pub fn drift(table: &Table, options: &Options) -> Drift {
     let traits: Vec<&Traits> = table.groups.iter().map(|(t, _)| t).collect();
     let mut sizes: HashMap<GroupNo, usize> = HashMap::new();
     table.nodes.iter().for_each(|(_, g)| *sizes.entry(*g).or_default() += 1);
@@ -125,8 +157,8 @@ pub fn drift(table: &Table, options: Options) -> Drift {
     Drift { classes: out }
 }
 
-fn class(traits: Traits, merged: Merged<'_>, options: Options) -> Class {
-    let reference = options.reference.filter(|n| merged.members.has(*n));
+fn class(traits: Traits, merged: Merged<'_>, options: &Options) -> Class {
+    let reference = options.reference(&merged.members);
     let mut look = Look {
         merged: &merged,
         reference,
@@ -144,7 +176,8 @@ fn class(traits: Traits, merged: Merged<'_>, options: Options) -> Class {
     let mut unseen: Vec<(NodeNo, usize)> = unseen.into_iter().collect();
     unseen.sort_unstable();
     let (by_number, broken) = (merged.by_number, merged.broken.clone());
-    Class { traits, members: merged.members, facts, configurations, compared, moved, own, unseen, by_number, broken }
+    let members = merged.members;
+    Class { traits, members, reference, facts, configurations, compared, moved, own, unseen, by_number, broken }
 }
 
 /// The worst first, then the rarest.

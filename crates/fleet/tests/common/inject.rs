@@ -282,7 +282,7 @@ pub(crate) fn inject(nodes: u32, odd: u32, each: usize) -> Injected {
         wanted.insert(node, last.2);
         table.record(&last.1);
     }
-    let got = found(&drift(&table, Options::default()));
+    let got = found(&drift(&table, &Options::default()));
     let (mut wrong, empty) = (Vec::new(), BTreeSet::new());
     for node in 0..nodes {
         let (w, g) = (wanted.get(&node).unwrap_or(&empty), got.get(&node).unwrap_or(&empty));

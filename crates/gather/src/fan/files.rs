@@ -49,6 +49,12 @@ pub fn time_of(name: &str) -> Option<SystemTime> {
     Some(UNIX_EPOCH + Duration::from_secs(seconds))
 }
 
+/// The same, as Unix time, seconds.
+#[must_use]
+pub fn seconds_of(name: &str) -> Option<u64> {
+    Some(time_of(name)?.duration_since(UNIX_EPOCH).ok()?.as_secs())
+}
+
 /// The newest snapshot of a node, and its time.
 #[must_use]
 pub fn newest(fleet: &Path, node: &str) -> Option<(SystemTime, PathBuf)> {

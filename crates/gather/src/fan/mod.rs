@@ -15,7 +15,7 @@ mod queue;
 mod way;
 
 pub use cause::Cause;
-pub use files::{directory_name, file_name, newest, time_of};
+pub use files::{directory_name, file_name, newest, seconds_of, time_of};
 pub use json::{SCHEMA, json};
 pub use program::{Program, ProgramError};
 
@@ -37,6 +37,9 @@ pub const FANOUT: usize = 64;
 pub const MOST_FANOUT: usize = 256;
 /// Longest that a node may take, where nothing else is asked for.
 pub const NODE_LIMIT: Duration = Duration::from_secs(180);
+
+/// Pause between two times that the operator's key is saved during a run.
+const SAVE_EVERY: Duration = Duration::from_secs(3);
 
 /// What collects on a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -289,12 +292,14 @@ pub fn collect(
         }
         drop((send, desk));
         let mut running: BTreeMap<String, Instant> = BTreeMap::new();
+        let mut keeper = Keeper::default();
         loop {
             match news.recv_timeout(Duration::from_millis(250)) {
                 Ok(News::Begun(name)) => drop(running.insert(name, Instant::now())),
                 Ok(News::Ended(node)) => {
                     running.remove(&node.name);
                     summary.nodes.push(*node);
+                    keeper.save(options.key.as_ref());
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -307,6 +312,27 @@ pub fn collect(
     summary.seconds = started.elapsed().as_secs_f64();
     summary.interrupted = cancel.is_cancelled();
     Ok(summary)
+}
+
+/// Keeps what was hashed while the run goes on, so that what a run that is killed collected can be read back.
+#[derive(Default)]
+struct Keeper {
+    /// When it was saved last, and how long that took.
+    last: Option<(Instant, Duration)>,
+}
+
+impl Keeper {
+    /// After the first node, then every few seconds, and the more rarely the longer it takes. Who began the run saves at its end, and hears what failed.
+    fn save(&mut self, key: Option<&RedactKey>) {
+        let Some(key) = key else { return };
+        let pause = |took: Duration| SAVE_EVERY.max(took * 20);
+        if self.last.is_some_and(|(at, took)| at.elapsed() < pause(took)) {
+            return;
+        }
+        let began = Instant::now();
+        let _ = key.save();
+        self.last = Some((Instant::now(), began.elapsed()));
+    }
 }
 
 fn progress(summary: &Summary, running: &BTreeMap<String, Instant>, all: usize, started: Instant) -> Progress {

@@ -3,6 +3,7 @@
 use super::{Head, Index, IndexError, Wanted};
 use linerate_fleet::condition::{Answer, Condition, Found};
 use linerate_fleet::drift::{self, CellNo, GroupNo, NodeNo, Table};
+use linerate_fleet::identity::{self, Remark, Sighting};
 use linerate_formats::wildcard;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -35,9 +36,9 @@ pub struct Question<'q> {
 pub struct Node {
     /// How people call it.
     pub label: String,
-    /// Who it is: its identity, else its label.
+    /// Who it is: its identity where both ids are known, else its label.
     pub node: String,
-    /// Unix time of the snapshot, seconds; 0 where it could not be read.
+    /// Unix time of the snapshot, seconds: as its name says, else by the node's clock; 0 where neither is known.
     pub time: u64,
     /// The snapshot's path in the directory.
     pub snapshot: String,
@@ -67,6 +68,19 @@ pub struct Answered {
     pub no: usize,
     /// Why, and the numbers in `yes` of those who show it.
     pub reasons: BTreeMap<Reason, Vec<usize>>,
+    /// What names and identities of all snapshots say together.
+    pub remarks: Vec<Remark>,
+}
+
+/// What `drift` looks at.
+#[derive(Debug)]
+pub struct Tabled {
+    /// Who shows what, of the chosen snapshots.
+    pub table: Table,
+    /// Of these, those that could not be read, and why.
+    pub unreadable: Vec<(String, String)>,
+    /// What names and identities of all snapshots say together, of those that were not chosen as well.
+    pub remarks: Vec<Remark>,
 }
 
 /// One row group's part of an answer.
@@ -85,7 +99,7 @@ impl Index {
         let parts = self.each_group(|group| self.part(group, question))?;
         let heads: Vec<&[Head]> = parts.iter().map(|p| p.heads.as_slice()).collect();
         let chosen = chosen(&heads, question.when);
-        let mut out = Answered::default();
+        let mut out = Answered { remarks: remarks(&heads), ..Answered::default() };
         // By group and number in it, the place in `yes`.
         let mut yes: Vec<(Node, (usize, usize))> = Vec::new();
         for (g, part) in parts.iter().enumerate() {
@@ -155,14 +169,14 @@ impl Index {
         Ok(Part { heads, found, reasons })
     }
 
-    /// The table that `drift` looks at, of the chosen snapshots, and those that could not be read, with the reason.
+    /// What `drift` looks at.
     ///
     /// # Errors
     /// The index cannot be read, or is damaged.
-    pub fn table(&self, when: When) -> Result<(Table, Vec<(String, String)>), IndexError> {
+    pub fn table(&self, when: When) -> Result<Tabled, IndexError> {
         let all = self.each_group(|group| self.heads(group))?;
         let heads: Vec<&[Head]> = all.iter().map(Vec::as_slice).collect();
-        let chosen = chosen(&heads, when);
+        let (chosen, remarks) = (chosen(&heads, when), remarks(&heads));
         let (mut table, mut unreadable) = (Table::new(), Vec::new());
         for (g, heads) in all.iter().enumerate() {
             let mut numbers: Vec<Option<(NodeNo, GroupNo)>> = Vec::with_capacity(heads.len());
@@ -196,7 +210,7 @@ impl Index {
                 }
             })?;
         }
-        Ok((table, unreadable))
+        Ok(Tabled { table, unreadable, remarks })
     }
 
     /// Something of each group, on all cores, in the order of the groups.
@@ -231,28 +245,35 @@ fn is_subject(asked: &str, subject: &str) -> bool {
     wildcard::star(asked.to_lowercase().as_bytes(), own.to_lowercase().as_bytes())
 }
 
-/// The snapshots that count, by group and number. One that could not be read counts only where its node has no other.
+/// A snapshot, and where its rows are: group and number in it.
+type Placed<'h> = ((usize, usize), &'h Head);
+
+fn placed<'h>(groups: &'h [&'h [Head]]) -> impl Iterator<Item = Placed<'h>> {
+    groups.iter().enumerate().flat_map(|(g, heads)| heads.iter().enumerate().map(move |(i, h)| ((g, i), h)))
+}
+
+fn sighting(head: &Head) -> Sighting<'_> {
+    Sighting { label: &head.label, identity: &head.identity, time: head.time, snapshot: &head.snapshot }
+}
+
+/// What names and identities of all snapshots say together, of those that do not count any more as well.
+fn remarks(groups: &[&[Head]]) -> Vec<Remark> {
+    identity::remarks(&placed(groups).map(|(_, h)| sighting(h)).collect::<Vec<_>>())
+}
+
+/// The snapshots that count, by group and number. Where each counts, one that could not be read does where its node has no other.
 fn chosen(groups: &[&[Head]], when: When) -> HashSet<(usize, usize)> {
-    let all =
-        || groups.iter().enumerate().flat_map(|(g, heads)| heads.iter().enumerate().map(move |(i, h)| ((g, i), h)));
-    let in_time = |h: &Head| match when {
-        When::At(time) => h.time <= time,
-        When::Newest | When::All => true,
-    };
-    let seen: HashSet<&str> = all().filter(|(_, h)| h.error.is_none()).map(|(_, h)| h.label.as_str()).collect();
-    let counts = |h: &Head| in_time(h) && (h.error.is_none() || !seen.contains(h.label.as_str()));
-    if when == When::All {
-        return all().filter(|(_, h)| counts(h)).map(|(at, _)| at).collect();
-    }
-    /// Time and name of a snapshot, and where its rows are.
-    type Newest<'a> = ((u64, &'a str), (usize, usize));
-    let mut newest: HashMap<String, Newest<'_>> = HashMap::new();
-    for (at, head) in all().filter(|(_, h)| counts(h)) {
-        let key = (head.time, head.snapshot.as_str());
-        let best = newest.entry(head.node()).or_insert((key, at));
-        if best.0 < key {
-            *best = (key, at);
+    let limit = match when {
+        When::At(time) => time,
+        When::Newest => u64::MAX,
+        When::All => {
+            let read = || placed(groups).filter(|(_, h)| h.error.is_none());
+            let seen: HashSet<&str> = read().map(|(_, h)| h.label.as_str()).collect();
+            let unread = placed(groups).filter(|(_, h)| h.error.is_some() && !seen.contains(h.label.as_str()));
+            return read().chain(unread).map(|(at, _)| at).collect();
         }
-    }
-    newest.into_values().map(|(_, at)| at).collect()
+    };
+    let all: Vec<Placed<'_>> = placed(groups).filter(|(_, h)| h.time <= limit).collect();
+    let sightings: Vec<Sighting<'_>> = all.iter().map(|(_, h)| sighting(h)).collect();
+    identity::newest(&sightings).into_iter().filter_map(|n| all.get(n)).map(|(at, _)| *at).collect()
 }

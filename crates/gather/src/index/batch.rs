@@ -60,12 +60,17 @@ pub(super) struct Batch {
     rows: Vec<u32>,
 }
 
+/// When a snapshot was taken by the clock of the side that collected it, where its name says so: a node's own clock may be wrong.
+fn taken(snapshot: &str) -> Option<u64> {
+    crate::fan::seconds_of(snapshot.rsplit('/').next()?)
+}
+
 impl Batch {
     /// A snapshot and what it says.
     pub(super) fn add(&mut self, snapshot: &str, file: FileId, record: &Record) {
         let class = record.traits.to_string();
         let identity = record.identity.to_string();
-        let node = if record.identity.is_unknown() { &record.label } else { &identity };
+        let node = record.identity.node(&record.label);
         self.head(facts::LAYOUT, &record.layout);
         self.head(facts::IDENTITY, &identity);
         self.head(facts::INCOMPLETE, if record.incomplete { "true" } else { "false" });
@@ -91,14 +96,15 @@ impl Batch {
             };
             self.row(cell);
         }
-        self.entry(snapshot, node, &record.label, &class, &record.layout, record.time);
+        let time = taken(snapshot).unwrap_or(record.time);
+        self.entry(snapshot, &node, &record.label, &class, &record.layout, time);
     }
 
     /// A snapshot that could not be read: it is known, and why.
     pub(super) fn add_unreadable(&mut self, snapshot: &str, file: FileId, label: &str, why: &str) {
         self.head(facts::ERROR, why);
         self.head(facts::FILE, &file.to_string());
-        self.entry(snapshot, label, label, "? | ? | ? | ?", "", 0);
+        self.entry(snapshot, label, label, "? | ? | ? | ?", "", taken(snapshot).unwrap_or(0));
     }
 
     /// Whether a row group of it is large enough.

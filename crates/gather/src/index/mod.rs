@@ -22,7 +22,7 @@ mod strings;
 mod thrift;
 mod update;
 
-pub use ask::{Answered, Node, Question, Reason, When};
+pub use ask::{Answered, Node, Question, Reason, Tabled, When};
 pub use error::IndexError;
 pub use file::{Encoded, Gathered, Writer};
 pub use open::Index;

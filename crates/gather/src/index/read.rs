@@ -21,7 +21,7 @@ pub struct Head {
     pub label: String,
     /// Who it is.
     pub identity: Identity,
-    /// Unix time of the capture, seconds.
+    /// Unix time, seconds: what the snapshot's name says, else the node's own clock; 0 where neither is known.
     pub time: u64,
     /// Which hardware.
     pub traits: Traits,
@@ -34,10 +34,10 @@ pub struct Head {
 }
 
 impl Head {
-    /// What tells nodes apart: the identity, else the label.
+    /// What tells nodes apart: the identity where both ids are known, else the label.
     #[must_use]
     pub fn node(&self) -> String {
-        if self.identity.is_unknown() { self.label.clone() } else { self.identity.to_string() }
+        self.identity.node(&self.label)
     }
 }
 

@@ -91,6 +91,8 @@ struct Sets(Vec<String>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct GroupOf {
     nodes: Vec<String>,
+    /// The node that the others of the group are compared with.
+    reference: Option<String>,
     way: Option<WayOf>,
 }
 
@@ -98,6 +100,7 @@ struct GroupOf {
 #[serde(deny_unknown_fields)]
 struct Table {
     nodes: Sets,
+    reference: Option<String>,
     transport: Option<Carrier>,
     user: Option<String>,
     port: Option<u16>,
@@ -137,7 +140,7 @@ impl<'de> Visitor<'de> for Form {
     }
 
     fn visit_str<E: Error>(self, set: &str) -> Result<GroupOf, E> {
-        Ok(GroupOf { nodes: vec![set.to_owned()], way: None })
+        Ok(GroupOf { nodes: vec![set.to_owned()], reference: None, way: None })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<GroupOf, A::Error> {
@@ -145,17 +148,17 @@ impl<'de> Visitor<'de> for Form {
         while let Some(set) = seq.next_element()? {
             nodes.push(set);
         }
-        Ok(GroupOf { nodes, way: None })
+        Ok(GroupOf { nodes, reference: None, way: None })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<GroupOf, A::Error> {
         if !self.table {
             return Err(A::Error::invalid_type(Unexpected::Map, &self));
         }
-        let Table { nodes, transport, user, port, sudo, ssh_options, srun_options, kubectl } =
+        let Table { nodes, reference, transport, user, port, sudo, ssh_options, srun_options, kubectl } =
             Table::deserialize(MapAccessDeserializer::new(map))?;
         let way = WayOf { transport, address: None, user, port, sudo, ssh_options, srun_options, kubectl };
-        Ok(GroupOf { nodes: nodes.0, way: Some(way) })
+        Ok(GroupOf { nodes: nodes.0, reference, way: Some(way) })
     }
 }
 
@@ -197,6 +200,11 @@ impl Config {
         }
         self.hosts.iter().for_each(|(name, way)| found.node(name, way.address.as_deref(), place.clone()));
         found
+    }
+
+    /// Groups that have a reference of their own, and which.
+    pub fn references(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.groups.iter().filter_map(|(name, group)| Some((name.as_str(), group.reference.as_deref()?)))
     }
 
     /// Groups that say a way.

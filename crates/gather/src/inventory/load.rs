@@ -3,6 +3,7 @@
 use super::files::read;
 use super::found::{Found, Kind, Text, Wrong};
 use super::{Config, ConfigError, Inventory, Place, genders, hosts, kubernetes, merge, slurm};
+use linerate_fleet::NodeSet;
 use linerate_fleet::cluster::{Lists, Scheduler};
 use linerate_formats::bounds::{INVENTORY_ANSWER, INVENTORY_FILE};
 use linerate_out::child::Need;
@@ -143,6 +144,51 @@ pub fn load(request: &Request, settings: &Settings) -> Result<Inventory, Invento
     Ok(out)
 }
 
+/// Nodes that others are compared with, as a `linerate.toml` names them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct References {
+    /// The file.
+    pub file: PathBuf,
+    /// Of all.
+    pub all: Option<String>,
+    /// Of groups: the group, the node, the nodes of the group as far as the file itself says them.
+    pub groups: Vec<(String, String, NodeSet)>,
+}
+
+/// The references of the `linerate.toml` that [`load`] would read. No other source is read, and no program is run.
+///
+/// # Errors
+/// The file cannot be read, or is wrong.
+pub fn references(sources: &[String], settings: &Settings) -> Result<References, InventoryError> {
+    let toml = |s: &&String| s.ends_with(".toml");
+    let file = match sources {
+        [] => settings.toml(),
+        some => some.iter().find(toml).map(|s| settings.directory.join(s)),
+    };
+    let Some(file) = file else { return Ok(References::default()) };
+    let config = Config::read(&read(&file)?).map_err(|why| InventoryError::Config { path: file.clone(), why })?;
+    let of_groups: Vec<(String, String)> = config.references().map(|(g, n)| (g.to_owned(), n.to_owned())).collect();
+    let what = file.display().to_string();
+    let known = merge::merge(config.clone(), config.found(&what), Vec::new(), Vec::new(), false);
+    let set = |group: &str| {
+        let found = known.groups().find(|(g, _)| g.source.is_empty() && g.name == group);
+        found.map(|(_, set)| set.clone()).unwrap_or_default()
+    };
+    let groups = of_groups.into_iter().map(|(group, node)| {
+        let nodes = set(&group);
+        (group, node, nodes)
+    });
+    Ok(References { file, all: config.reference, groups: groups.collect() })
+}
+
+impl Settings {
+    /// The `linerate.toml` of the directory, or of the user.
+    fn toml(&self) -> Option<PathBuf> {
+        let user = self.config.as_ref().map(|c| c.join("linerate/linerate.toml"));
+        [Some(self.directory.join("linerate.toml")), user].into_iter().flatten().find(|p| p.is_file())
+    }
+}
+
 pub(super) struct Loader<'a> {
     pub(super) settings: &'a Settings,
     config: Config,
@@ -156,9 +202,7 @@ pub(super) struct Loader<'a> {
 
 impl Loader<'_> {
     fn usual(&mut self) -> Result<(), InventoryError> {
-        let user = self.settings.config.as_ref().map(|c| c.join("linerate/linerate.toml"));
-        let own = [Some(self.settings.directory.join("linerate.toml")), user];
-        if let Some(path) = own.into_iter().flatten().find(|p| p.is_file()) {
+        if let Some(path) = self.settings.toml() {
             return self.toml(&path, 0);
         }
         if let Some(path) = self.ssh_file().filter(|p| p.is_file()) {

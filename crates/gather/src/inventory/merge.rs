@@ -150,7 +150,9 @@ pub(super) fn merge(config: Config, found: Found, sources: Vec<Place>, options: 
         }
     }
     let reference = config.reference.clone();
-    remarks.extend(reference.clone().filter(|r| !hosts.contains_key(r)).map(Remark::Reference));
+    let of_groups = config.references().map(|(_, node)| node.to_owned());
+    let references = reference.iter().cloned().chain(of_groups);
+    remarks.extend(references.filter(|r| !hosts.contains_key(r)).map(Remark::Reference));
     if remarks.len() > INVENTORY_REMARKS {
         let more = remarks.len() - INVENTORY_REMARKS;
         remarks.truncate(INVENTORY_REMARKS);

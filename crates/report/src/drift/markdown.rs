@@ -13,6 +13,9 @@ pub(super) fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     }
     for class in &report.classes {
         writeln!(out, "\n## {}\n\n{}\n", inline(&counted(class.count, "node", "nodes")), inline(&class.hardware()))?;
+        if let Some(reference) = &class.reference {
+            writeln!(out, "Compared with {}, the reference.\n", inline(reference))?;
+        }
         table(class, out)?;
     }
     writeln!(out, "\nWritten by linerate {VERSION}.")

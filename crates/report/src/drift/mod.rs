@@ -8,7 +8,7 @@ pub use json::SCHEMA;
 
 use linerate_facts::position::{Device, Role, folded};
 use linerate_fleet::drift::{Class, Drift, Head, Members, Odd, Shown, Value, def};
-use linerate_fleet::identity::{self, Remark, Sighting};
+use linerate_fleet::identity::Remark;
 use linerate_fleet::names;
 use linerate_fleet::{Owner, Said};
 use linerate_rules::Severity;
@@ -57,6 +57,8 @@ pub struct ClassOf {
     pub nodes: String,
     /// How many they are.
     pub count: usize,
+    /// The one that is right by definition; `null`: what most of them show is the norm.
+    pub reference: Option<String>,
     /// Facts that at least two of them show.
     pub compared: usize,
     /// Facts that move by themselves, differ, and are judged alike: no drift.
@@ -152,13 +154,11 @@ pub enum Format {
 }
 
 impl Report {
-    /// Of what was found in a table with these nodes.
+    /// Of what was found in a table with these nodes. `remarks`: what names and identities say, of earlier snapshots as well.
     #[must_use]
-    pub fn of(heads: &[&Head], drift: &Drift, unreadable: Vec<Unreadable>) -> Self {
+    pub fn of(heads: &[&Head], drift: &Drift, unreadable: Vec<Unreadable>, remarks: &[Remark]) -> Self {
         let classes: Vec<ClassOf> = drift.classes.iter().map(|c| class(heads, c)).collect();
-        let sightings: Vec<Sighting<'_>> =
-            heads.iter().map(|h| Sighting { label: &h.label, identity: &h.identity, time: h.time }).collect();
-        let remarks = identity::remarks(&sightings).iter().map(said).collect();
+        let remarks = crate::identity::words(remarks);
         let incomplete = names::folded(heads.iter().filter(|h| h.incomplete).map(|h| h.label.as_str()));
         let differences: usize = classes.iter().map(|c| c.facts.len()).sum();
         let compared = classes.iter().any(|c| c.compared > 0);
@@ -224,6 +224,7 @@ fn class(heads: &[&Head], c: &Class) -> ClassOf {
         nics: c.traits.nics.clone(),
         nodes: set(&c.members),
         count: c.members.len(),
+        reference: c.reference.and_then(|n| heads.get(n as usize)).map(|h| h.label.clone()),
         compared: c.compared,
         moved: c.moved,
         facts: rows(heads, &c.facts),
@@ -305,22 +306,5 @@ fn at(owner: &Owner) -> String {
     match owner {
         Owner::Node => String::new(),
         Owner::Device(name) | Owner::Named(name) => name.clone(),
-    }
-}
-
-fn said(remark: &Remark) -> String {
-    match remark {
-        Remark::SeveralNames { names } => format!("one node has several names: {}", names.join(", ")),
-        Remark::SharedName { name, nodes } => format!("{nodes} different machines are called {name}"),
-        Remark::CopiedMachineId { names } => format!(
-            "machines with different boards have the same machine id (a copied image): {}; run systemd-machine-id-setup on all but one",
-            names.join(", ")
-        ),
-        Remark::SeveralInstalls { names, at_once: false } => {
-            format!("one board had several installed systems, one after the other: {}", names.join(", "))
-        }
-        Remark::SeveralInstalls { names, at_once: true } => {
-            format!("machines that exist at the same time have the same SMBIOS UUID: {}", names.join(", "))
-        }
     }
 }

@@ -31,6 +31,9 @@ fn one(page: &mut Page<'_>, class: &ClassOf, style: Style) -> io::Result<()> {
     if class.count == 1 {
         return page.item(0, "·", Tone::Mild, Tone::Plain, "the only one of its kind: nothing to compare it with");
     }
+    if let Some(reference) = &class.reference {
+        page.item(0, "·", Tone::Mild, Tone::Plain, &format!("compared with {reference}, the reference"))?;
+    }
     if class.is_unknown() {
         let said = "no source shows which hardware this is: nodes of different hardware may be compared";
         page.item(0, "·", Tone::Doubt, Tone::Plain, said)?;

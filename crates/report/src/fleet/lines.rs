@@ -38,7 +38,7 @@ struct FindingLine<'a> {
 }
 
 #[derive(Serialize)]
-struct LastLine {
+struct LastLine<'a> {
     schema: &'static str,
     nodes: u64,
     good: u64,
@@ -48,6 +48,7 @@ struct LastLine {
     exit_code: u8,
     rules: Vec<RuleLine>,
     sets: Vec<SetLine>,
+    remarks: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -132,6 +133,7 @@ pub(super) fn last(fleet: &Fleet<'_>, out: &mut dyn Write) -> io::Result<()> {
         exit_code: fleet.exit_code(),
         rules: fleet.tallies().into_iter().map(|(rule, tally)| RuleLine { rule, tally }).collect(),
         sets: sets.collect(),
+        remarks: &fleet.remarks,
     };
     json::write_line(&line, out)
 }

@@ -19,6 +19,9 @@ pub(super) fn render(fleet: &Fleet<'_>, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "| Could not be read | {}: {} |", code_cell(label), cell(why))?;
     }
     writeln!(out, "| Written by | linerate {VERSION}, exit code {} |", fleet.exit_code())?;
+    for remark in &fleet.remarks {
+        writeln!(out, "\n- {}", inline(remark))?;
+    }
     table(fleet, "Findings", &fleet.sets.failing(Status::Fail), out)?;
     table(fleet, "Not checked", &fleet.sets.failing(Status::Unknown), out)
 }

@@ -12,6 +12,7 @@ pub use looked::{Looked, Looker};
 use crate::{Counts, Style};
 use linerate_fleet::audit::Sets;
 use linerate_fleet::drift::Members;
+use linerate_fleet::identity::Remark;
 use linerate_rules::{Answer, Rule, Severity, Status, Survey};
 use looked::{Seen, Told};
 use serde::Serialize;
@@ -47,6 +48,8 @@ pub struct Fleet<'r> {
     by_code: [Members; 3],
     /// Names of nodes that could not be read, and why: where that is written at the end.
     broken: Vec<(String, String)>,
+    /// What names and identities say together.
+    remarks: Vec<String>,
     /// Whether the head of the document was written, and whether something in its list.
     begun: (bool, bool),
 }
@@ -72,6 +75,7 @@ impl<'r> Fleet<'r> {
             sets: Sets::default(),
             by_code: Default::default(),
             broken: Vec::new(),
+            remarks: Vec::new(),
             begun: (false, false),
         }
     }
@@ -128,6 +132,11 @@ impl<'r> Fleet<'r> {
                 Ok(())
             }
         }
+    }
+
+    /// What names and identities of the nodes say together. SARIF and JUnit have no place for it.
+    pub fn remark(&mut self, remarks: &[Remark]) {
+        self.remarks = crate::identity::words(remarks);
     }
 
     fn count(&mut self, code: u8) {

@@ -44,6 +44,9 @@ fn line(style: Style, label: &str, tag: &str, tone: Tone, text: &str, out: &mut 
 pub(super) fn last(fleet: &Fleet<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page::new(out, style);
     page.heading(&format!("{} (exit code {})", fleet.headline(), fleet.exit_code()))?;
+    for remark in &fleet.remarks {
+        page.item(0, "·", Tone::Mild, Tone::Plain, remark)?;
+    }
     let failing = fleet.sets.failing(Status::Fail);
     let (common, some): (Vec<_>, Vec<_>) = failing.iter().partition(|f| fleet.sets.is_common(&f.nodes));
     page.heading_of(&common, "On all or nearly all nodes")?;

@@ -7,9 +7,11 @@ use linerate_out::file::{self, Access};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// First line of a key's file.
@@ -25,6 +27,8 @@ pub struct RedactKey {
     path: PathBuf,
     /// What each hash stands for.
     names: Names,
+    /// How many of them the file has, as far as this key knows.
+    saved: Arc<AtomicUsize>,
 }
 
 /// Hashes, with what they stand for.
@@ -57,6 +61,15 @@ pub enum KeyError {
         /// 1-based.
         line: usize,
     },
+    /// The file has another key than when it was read.
+    #[error(
+        "{} has another key now than when this command began: what it hashed since cannot be read back; collect again with one key",
+        .path.display()
+    )]
+    Replaced {
+        /// The file.
+        path: PathBuf,
+    },
 }
 
 impl fmt::Debug for RedactKey {
@@ -67,40 +80,68 @@ impl fmt::Debug for RedactKey {
 }
 
 impl RedactKey {
-    /// Reads a key; one that is not there is made, readable by its owner only.
+    /// Reads a key; one that is not there is made, readable by its owner only. Of several commands that make it at once, one does.
     ///
     /// # Errors
     /// It cannot be read or made, others may read it, or it is none.
     pub fn open(path: &Path) -> Result<Self, KeyError> {
-        let failed = |source| KeyError::Io { path: path.to_owned(), source };
-        let bytes = match std::fs::metadata(path) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                let new = RedactKey { key: chance().map_err(failed)?, path: path.to_owned(), names: Names::default() };
-                new.save()?;
-                return Ok(new);
-            }
-            Err(e) => return Err(failed(e)),
-            Ok(m) if m.mode() & 0o077 != 0 => {
-                return Err(KeyError::Open { path: path.to_owned(), mode: m.mode() & 0o777 });
-            }
-            Ok(_) => std::fs::read_to_string(path).map_err(failed)?,
-        };
-        parse(&bytes)
-            .map(|(key, names)| RedactKey { key, path: path.to_owned(), names })
-            .map_err(|line| KeyError::Form { path: path.to_owned(), line })
+        if let Some(key) = read(path)? {
+            return Ok(key);
+        }
+        let _lock = lock(path)?;
+        // Another command may have made it before the lock was had.
+        if let Some(key) = read(path)? {
+            return Ok(key);
+        }
+        let key = chance().map_err(failed(path))?;
+        let new = RedactKey { key, path: path.to_owned(), names: Names::default(), saved: Arc::default() };
+        new.write()?;
+        Ok(new)
     }
 
-    /// Writes it with what was hashed since.
+    /// Writes what was hashed since to its file. What other commands wrote there is kept: they wait for each other.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// It cannot be read or written, or has another key now.
     pub fn save(&self) -> Result<(), KeyError> {
+        if self.count() == self.saved.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let _lock = lock(&self.path)?;
+        if let Some(now) = read(&self.path)? {
+            if now.key != self.key {
+                return Err(KeyError::Replaced { path: self.path.clone() });
+            }
+            if let (Ok(from), Ok(mut to)) = (now.names.lock(), self.names.lock()) {
+                for (hash, name) in from.iter() {
+                    // What is in the file stays there, whatever the limit leaves room for.
+                    to.entry(hash.clone()).or_insert_with(|| name.clone());
+                }
+                while to.len() > NAMES {
+                    let Some(last) = to.keys().rev().find(|hash| !from.contains_key(*hash)).cloned() else { break };
+                    to.remove(&last);
+                }
+            }
+        }
+        self.write()
+    }
+
+    /// Hashes that it knows.
+    fn count(&self) -> usize {
+        self.names.lock().map_or(0, |names| names.len())
+    }
+
+    /// The file as it is to be. The lock is held.
+    fn write(&self) -> Result<(), KeyError> {
         let mut text = format!("{HEAD}\nkey {:016x}{:016x}\n", self.key.0, self.key.1);
+        let mut count = 0;
         if let Ok(names) = self.names.lock() {
             names.iter().for_each(|(hash, name)| text.push_str(&format!("{hash}\t{name}\n")));
+            count = names.len();
         }
-        let failed = |source| KeyError::Io { path: self.path.clone(), source };
-        file::write(&self.path, Access::Private, text.as_bytes()).map_err(failed)
+        file::write(&self.path, Access::Private, text.as_bytes()).map_err(failed(&self.path))?;
+        self.saved.store(count, Ordering::Relaxed);
+        Ok(())
     }
 
     /// By which snapshots name it.
@@ -142,6 +183,35 @@ impl RedactKey {
     pub(crate) fn parts(&self) -> ((u64, u64), Names) {
         (self.key, Arc::clone(&self.names))
     }
+}
+
+fn failed(path: &Path) -> impl Fn(io::Error) -> KeyError + '_ {
+    |source| KeyError::Io { path: path.to_owned(), source }
+}
+
+/// The key of a file; `None`: there is no file.
+fn read(path: &Path) -> Result<Option<RedactKey>, KeyError> {
+    let text = match std::fs::metadata(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(failed(path)(e)),
+        Ok(m) if m.mode() & 0o077 != 0 => {
+            return Err(KeyError::Open { path: path.to_owned(), mode: m.mode() & 0o777 });
+        }
+        Ok(_) => std::fs::read_to_string(path).map_err(failed(path))?,
+    };
+    let (key, names) = parse(&text).map_err(|line| KeyError::Form { path: path.to_owned(), line })?;
+    let saved = Arc::new(AtomicUsize::new(names.lock().map_or(0, |n| n.len())));
+    Ok(Some(RedactKey { key, path: path.to_owned(), names, saved }))
+}
+
+/// Held until it is dropped; the kernel lets go of it with the process. The key's own file is renamed over, so a file beside it is locked.
+fn lock(path: &Path) -> Result<File, KeyError> {
+    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let beside = path.with_file_name(format!(".{name}.lock"));
+    let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&beside);
+    let file = file.map_err(failed(&beside))?;
+    file.lock().map_err(failed(&beside))?;
+    Ok(file)
 }
 
 /// A word that is a hash, or holds one behind `GPU-` or before a full stop.

@@ -152,7 +152,12 @@ fn kind_of(path: &str) -> Kind {
 
 /// Of a file below `sys`.
 fn kind_of_attribute(name: &str) -> Kind {
-    if matches!(name, "config" | "vpd") { Kind::Binary } else { Kind::Text }
+    match name {
+        "config" | "vpd" => Kind::Binary,
+        // Who the node is, as the machine's id: the net would take a digest for a secret, and all nodes would have one id.
+        "product_uuid" => Kind::MachineId,
+        _ => Kind::Text,
+    }
 }
 
 fn kind_of_output(kind: OutputKind) -> Kind {

@@ -1,0 +1,107 @@
+//! Who the nodes of snapshots are and were: names and identities, of earlier snapshots of a fleet's directory as well.
+
+use crate::output::Failure;
+use crate::progress::Line;
+use crate::sources::{self, Member};
+use linerate_fleet::Identity;
+use linerate_fleet::identity::{self, Remark, Sighting};
+use linerate_gather::index::{Head, Index, sources as held};
+use linerate_snapshot::{Snapshot, is_snapshot_dir};
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+/// A node as one snapshot shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// Where the snapshot is.
+    path: PathBuf,
+    /// How the node is called.
+    label: String,
+    identity: Identity,
+    time: u64,
+}
+
+impl Seen {
+    /// Of a snapshot.
+    pub(crate) fn of(path: &Path, label: &str, snapshot: &Snapshot) -> Self {
+        Seen {
+            path: path.to_owned(),
+            label: label.to_owned(),
+            identity: Identity::of(snapshot),
+            time: taken(path, snapshot),
+        }
+    }
+
+    /// Of one that could not be read.
+    pub(crate) fn unread(path: &Path, label: &str) -> Self {
+        let time = sources::named(path).unwrap_or(0);
+        Seen { path: path.to_owned(), label: label.to_owned(), identity: Identity::default(), time }
+    }
+
+    fn sighting(&self) -> Sighting<'_> {
+        let snapshot = self.path.to_str().unwrap_or_default();
+        Sighting { label: &self.label, identity: &self.identity, time: self.time, snapshot }
+    }
+}
+
+/// When a snapshot was taken: what its name says, else the node's own clock.
+pub(crate) fn taken(path: &Path, snapshot: &Snapshot) -> u64 {
+    sources::named(path).unwrap_or(snapshot.manifest.time)
+}
+
+/// Snapshots that do not count, as their node has a newer one under another name: of directories alone. Who names a file wants it.
+pub(crate) fn older(named: &[PathBuf], seen: &[Seen]) -> BTreeSet<PathBuf> {
+    let mut out = BTreeSet::new();
+    for dir in named.iter().filter(|p| is_fleet(p)) {
+        let inside: Vec<&Seen> = seen.iter().filter(|s| s.path.starts_with(dir)).collect();
+        let sightings: Vec<Sighting<'_>> = inside.iter().map(|s| s.sighting()).collect();
+        let counts = identity::newest(&sightings);
+        out.extend((0_usize..).zip(inside).filter(|(n, _)| !counts.contains(n)).map(|(_, s)| s.path.clone()));
+    }
+    out
+}
+
+/// What names and identities say together: of these snapshots, and of the earlier ones of the directories among `named`, which are read unless the
+/// directory's index has them.
+pub(crate) fn remarks(named: &[PathBuf], mut seen: Vec<Seen>) -> Result<Vec<Remark>, Failure> {
+    let now: BTreeSet<PathBuf> = seen.iter().map(|s| s.path.clone()).collect();
+    let mut unread: Vec<Member> = Vec::new();
+    for dir in named.iter().filter(|p| is_fleet(p)) {
+        let known = heads(dir);
+        for source in held(dir).unwrap_or_default() {
+            // Only what lies in a node's directory is an earlier one.
+            if now.contains(&source.path) || !source.name.contains('/') {
+                continue;
+            }
+            match known.get(&source.name).filter(|h| h.file == source.file() && h.error.is_none()) {
+                Some(Head { identity, time, .. }) => {
+                    let (label, identity) = (source.label, identity.clone());
+                    seen.push(Seen { path: source.path, label, identity, time: *time });
+                }
+                None => unread.push(Member { label: source.label, path: source.path }),
+            }
+        }
+    }
+    let paths: Vec<PathBuf> = unread.iter().map(|m| m.path.clone()).collect();
+    let labels: HashMap<&Path, &str> = unread.iter().map(|m| (m.path.as_path(), m.label.as_str())).collect();
+    let look =
+        |path: &Path, snapshot: &Snapshot| Seen::of(path, labels.get(path).copied().unwrap_or_default(), snapshot);
+    crate::many::each(&paths, (false, &crate::many::as_it_is, &Line::new(true)), look, |_, one| {
+        // What cannot be read says nothing.
+        seen.extend(one.ok());
+        Ok(())
+    })?;
+    let sightings: Vec<Sighting<'_>> = seen.iter().map(Seen::sighting).collect();
+    Ok(identity::remarks(&sightings))
+}
+
+fn is_fleet(path: &Path) -> bool {
+    path.is_dir() && !is_snapshot_dir(path)
+}
+
+/// What the index of a directory says of its snapshots, where there is one.
+fn heads(dir: &Path) -> HashMap<String, Head> {
+    let Ok(index) = Index::open(dir) else { return HashMap::new() };
+    let all = (0..index.groups()).flat_map(|g| index.heads(g).unwrap_or_default());
+    all.map(|h| (h.snapshot.clone(), h)).collect()
+}
