@@ -4,7 +4,7 @@
 mod lab;
 
 use lab::common::{all_gone, processes, quietly, wait_for};
-use lab::{Lab, node};
+use lab::{Lab, SAYS_VERSION, node};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -81,11 +81,7 @@ fn sick_hosts_are_named_with_their_cause() {
     let liar = |last: u8, collects: &str| {
         let bin = lab.host(last).join("bin");
         std::fs::create_dir_all(&bin).unwrap();
-        let text = format!(
-            "#!/bin/sh\n[ \"$1\" = --version ] && echo linerate {} && exit\n{collects}\n",
-            env!("CARGO_PKG_VERSION")
-        );
-        std::fs::write(bin.join("linerate"), text).unwrap();
+        std::fs::write(bin.join("linerate"), format!("#!/bin/sh\n{SAYS_VERSION}\n{collects}\n")).unwrap();
         assert!(quietly("chmod", &["755", &bin.join("linerate").display().to_string()]));
     };
     liar(17, &format!("exec sh '{}'", lab.cat("9.9.9")));
@@ -181,6 +177,81 @@ fn homes_without_room_or_without_programs() {
     }
 }
 
+/// A program that does not start on the host, as where the C library is older than it needs: known before it begins, and the script reads the node.
+#[test]
+fn a_program_that_does_not_start_makes_way_for_the_script() {
+    let Some(lab) = Lab::start() else { return };
+    // Its dynamic linker ends with 1, as a program that failed does. Below each shell that a host may have.
+    let too_old = "echo \"$0: /lib64/libc.so.6: version \\`GLIBC_2.35' not found (required by $0)\" >&2; exit 1";
+    let too_old = lab.file("too-old", format!("#!/bin/sh\n{too_old}\n").as_bytes());
+    let shell = |last: u8, text: &str| {
+        let bin = lab.host(last).join("bin");
+        std::fs::create_dir_all(&bin).unwrap();
+        std::fs::write(bin.join("sh"), format!("#!/bin/dash\nexec {text} \"$@\"\n")).unwrap();
+        assert!(quietly("chmod", &["755", &bin.join("sh").display().to_string()]));
+    };
+    shell(25, "dash");
+    shell(26, "bash");
+    shell(27, "busybox ash");
+    let hosts = ["127.1.0.25", "127.1.0.26", "127.1.0.27"];
+    let (json, out) = lab.collect(&hosts.join(","), &["--program", &too_old, "--fanout", "2"]);
+    assert_eq!(out.status.code(), Some(0), "{json}");
+    let note = "collected by the shell script: the program does not run there: asked for its version, it ended with status 1 and said: \
+                /lib64/libc.so.6: version `GLIBC_2.35' not found";
+    for host in hosts {
+        let n = node(&json, host);
+        assert_eq!((&n["by"], &n["notes"][0]), (&"script".into(), &note.into()), "{n}");
+    }
+    // It stays there, so that it is not pushed again; and goes where nothing is to be left.
+    let before = lab.connections();
+    std::thread::sleep(Duration::from_millis(1100));
+    let (json, _) = lab.collect(hosts[0], &["--program", &too_old, "--leave-nothing"]);
+    assert_eq!((&node(&json, hosts[0])["by"], lab.connections() - before), (&"script".into(), 2), "{json}");
+    assert!(!lab.host(25).join("home/.cache/linerate").exists());
+    // Where the program that was given is to run and no other one, that is the cause.
+    let (json, out) = lab.collect(hosts[1], &["--program", &too_old, "--collector", "push"]);
+    assert_eq!((&node(&json, hosts[1])["cause"], out.status.code()), (&"no-program".into(), Some(2)), "{json}");
+}
+
+#[test]
+fn a_program_of_another_machine_or_one_that_hangs_makes_way_for_the_script() {
+    let Some(lab) = Lab::start() else { return };
+    // The head of a program for aarch64, on a host that says it is one.
+    let mut elf = b"\x7fELF\x02\x01\x01".to_vec();
+    elf.resize(64, 0);
+    (elf[16], elf[18], elf[20], elf[52]) = (2, 183, 1, 64);
+    let elf = lab.file("aarch64", &elf);
+    let machine = |last: u8, name: &str| {
+        let bin = lab.host(last).join("bin");
+        std::fs::create_dir_all(&bin).unwrap();
+        std::fs::write(bin.join("uname"), format!("#!/bin/sh\necho {name}\n")).unwrap();
+        assert!(quietly("chmod", &["755", &bin.join("uname").display().to_string()]));
+    };
+    machine(28, "aarch64");
+    machine(29, "riscv64");
+    let (json, out) = lab.collect("127.1.0.28,127.1.0.29", &["--program", &elf]);
+    assert_eq!(out.status.code(), Some(0), "{json}");
+    let [here, other] = ["127.1.0.28", "127.1.0.29"].map(|n| node(&json, n)["notes"][0].as_str().unwrap().to_owned());
+    assert!(here.contains(": the program does not run there: asked for its version, it ended with status 12"), "{here}");
+    assert!(other.ends_with("there is no program for riscv64"), "{other}");
+    // What it starts holds its output open, and is ended with it.
+    let hangs = lab.file("hangs", b"#!/bin/sh\nsleep 1000 &\nsleep 1000\n");
+    let began = Instant::now();
+    let (json, out) = lab.collect("127.1.0.32", &["--program", &hangs]);
+    let n = node(&json, "127.1.0.32");
+    let note = "collected by the shell script: the program does not run there: it does not say its version within 10 s";
+    assert_eq!((out.status.code(), &n["by"], &n["notes"][0]), (Some(0), &"script".into(), &note.into()), "{json}");
+    assert!(began.elapsed() < Duration::from_secs(100), "{:?}", began.elapsed());
+    all_gone(&lab.path("hosts").display().to_string());
+    // One that is of another version, and one that says the right version and is not: the snapshot says so.
+    let other = lab.file("other", b"#!/bin/sh\necho linerate 9.9.9\n");
+    let (json, _) = lab.collect("127.1.0.33", &["--program", &other]);
+    let n = node(&json, "127.1.0.33");
+    assert!(n["by"] == "script" && n["notes"][0].as_str().unwrap().ends_with("said: linerate 9.9.9"), "{n}");
+    let (json, out) = lab.collect("127.1.0.34", &["--program", &lab.cat("9.9.9")]);
+    assert_eq!((&node(&json, "127.1.0.34")["cause"], out.status.code()), (&"version-differs".into(), Some(2)), "{json}");
+}
+
 /// The real program and the script, over ssh: the same node in an audit.
 #[test]
 fn an_audit_finds_the_same_node_by_both_ways() {
@@ -224,7 +295,7 @@ fn differ(at: &str, a: &Value, b: &Value, out: &mut Vec<String>) {
 fn an_interrupted_run_leaves_nothing() {
     let Some(lab) = Lab::start() else { return };
     let done = lab.cat(env!("CARGO_PKG_VERSION"));
-    let slow = lab.program("slow", &format!("#!/bin/sh\ncase $SSH_CONNECTION in *127.1.0.40*) exec sh '{done}' ;; esac\nprintf part\nsleep 1000 & sleep 1000\n"));
+    let slow = lab.program("slow", &format!("case $SSH_CONNECTION in *127.1.0.40*) exec sh '{done}' ;; esac\nprintf part\nsleep 1000 & sleep 1000\n"));
     let word = lab.path("hosts").display().to_string();
     let hosts: Vec<String> = (40..48).map(|n| format!("127.1.0.{n}")).collect();
     let mut child =

@@ -34,7 +34,7 @@ impl Hosts {
             s.save(&to).unwrap();
             cases += &format!("*127.1.0.{last}*) cat '{}' ;;\n", to.display());
         }
-        let program = lab.program("print", &format!("#!/bin/sh\ncase $SSH_CONNECTION in\n{cases}esac\n"));
+        let program = lab.program("print", &format!("case $SSH_CONNECTION in\n{cases}esac\n"));
         Some(Hosts { lab, program })
     }
 

@@ -15,6 +15,10 @@ use std::process::{Child, Command, Output, Stdio};
 
 const LINERATE: &str = env!("CARGO_BIN_EXE_linerate");
 
+/// The first line of a script in place of the program.
+pub(crate) const SAYS_VERSION: &str =
+    concat!("[ \"$1\" != --version ] || { echo linerate ", env!("CARGO_PKG_VERSION"), "; exit; }");
+
 /// What a host does is in the file `kind` of its directory; each has a home of its own.
 const SHELL: &str = r#"#!/bin/sh
 lab=${0%/*}
@@ -165,10 +169,14 @@ impl Lab {
         std::fs::read_to_string(self.path("connections")).unwrap_or_default().lines().count()
     }
 
-    /// A script in place of the program: what is tested is the way to it, and the real one is large.
+    /// A script in place of the program, which says this version: what is tested is the way to it, and the real one is large.
     pub(crate) fn program(&self, name: &str, text: &str) -> String {
+        self.file(name, format!("#!/bin/sh\n{SAYS_VERSION}\n{text}").as_bytes())
+    }
+
+    pub(crate) fn file(&self, name: &str, bytes: &[u8]) -> String {
         let path = self.path(name);
-        std::fs::write(&path, text).unwrap();
+        std::fs::write(&path, bytes).unwrap();
         path.display().to_string()
     }
 
@@ -182,7 +190,7 @@ impl Lab {
         s.manifest.uid = Some(0);
         let file = self.path(&format!("snapshot-{version}.tar.zst"));
         s.save(&file).unwrap();
-        self.program(&format!("cat-{version}"), &format!("#!/bin/sh\ncat '{}'\n", file.display()))
+        self.program(&format!("cat-{version}"), &format!("cat '{}'\n", file.display()))
     }
 }
 

@@ -16,7 +16,8 @@ const PUSH: Duration = Duration::from_secs(600);
 const KEPT: usize = 512 << 10;
 const LARGE: usize = 4 << 20;
 pub(super) const LARGE_AT_A_TIME: usize = 8;
-/// A shell's status for a program that it may not run, and for one that is not there (as one whose C library is missing).
+/// A shell's status for a program that it may not run, and for one that is not there. A program that does not start was found out before; these are left
+/// for one that is gone since then, or that `sudo` may not run.
 const CANNOT: [i32; 2] = [126, 127];
 
 /// Why it was not collected.
@@ -108,7 +109,7 @@ fn ask<'a>(target: &Target, host: &dyn Transport, shared: &Shared<'a>) -> Result
         }
         (Some(Said::Missing(machine)), _) => Ok(Way::Missing(machine.clone())),
         (Some(Said::Foreign(machine)), _) => Ok(Way::None(format!("there is no program for {machine}"))),
-        (Some(Said::Cannot(why)), _) => Ok(Way::None((*why).to_owned())),
+        (Some(Said::Cannot(why)), _) => Ok(Way::None(why.clone())),
         (None, 0) => Err(Failed::new(Cause::Garbage, "it did not run what it was asked to run")),
         (None, status) => {
             Err(Failed::new(Cause::NoShell, format!("its shell ended with status {status} and said: {said}")))
