@@ -7,7 +7,7 @@ use super::{By, Cause, Collector, Outcome, Program, Shared, cause, finish, way};
 use crate::Target;
 use linerate_snapshot::capture::{Options as Capture, Purpose, capture};
 use linerate_transport::{Command, PushError, Remover, Transport, TransportError, place};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// Time for a push.
 const PUSH: Duration = Duration::from_secs(600);
@@ -52,10 +52,11 @@ enum Way<'a> {
 
 pub(super) fn collect(target: &Target, shared: &Shared<'_>, notes: &mut Vec<String>) -> Result<Outcome, Failed> {
     let host = target.spec.transport_alone(&target.ssh_options)?;
+    let asked = SystemTime::now();
     if host.is_here() {
         let options = Capture { redact: shared.options.redact_there(), ..Capture::new("/", Purpose::Collect) };
         let snapshot = capture(&options, &|_| {}).map_err(|e| Failed::new(Cause::ProgramFailed, e.to_string()))?;
-        return finish::write(target, Sent::Here(Box::new(snapshot)), By::Here, shared, notes);
+        return finish::write(target, asked, Sent::Here(Box::new(snapshot)), By::Here, shared, notes);
     }
     if shared.options.collector == Collector::Script {
         return script(target, host.as_ref(), shared, notes);
@@ -64,7 +65,7 @@ pub(super) fn collect(target: &Target, shared: &Shared<'_>, notes: &mut Vec<Stri
         Way::Done(mut answer, installed) => {
             let by = if installed { By::Installed } else { By::Cache };
             let bytes = std::mem::take(&mut answer.ear.bytes);
-            return finish::write(target, Sent::Archive(bytes), by, shared, notes);
+            return finish::write(target, asked, Sent::Archive(bytes), by, shared, notes);
         }
         Way::None(why) => why,
         Way::Missing(machine) => match push(&machine, host.as_ref(), shared) {
@@ -74,7 +75,7 @@ pub(super) fn collect(target: &Target, shared: &Shared<'_>, notes: &mut Vec<Stri
                 match again {
                     Way::Done(mut answer, _) => {
                         let bytes = std::mem::take(&mut answer.ear.bytes);
-                        return finish::write(target, Sent::Archive(bytes), By::Pushed, shared, notes);
+                        return finish::write(target, asked, Sent::Archive(bytes), By::Pushed, shared, notes);
                     }
                     Way::None(why) => why,
                     Way::Missing(_) => "the program that was pushed is not there".to_owned(),
@@ -180,13 +181,14 @@ fn script(
     shared: &Shared<'_>,
     notes: &mut Vec<String>,
 ) -> Result<Outcome, Failed> {
+    let asked = SystemTime::now();
     let (command, ear, word) = way::script(target, shared.options);
     let mut answer = listen(host, &command, ear, shared)?;
     let (status, said) = (answer.status, answer.said.clone());
     match (answer.ear.said.take(), status) {
         (Some(Said::Begin { .. }), 0) => {
             let bytes = std::mem::take(&mut answer.ear.bytes);
-            finish::write(target, Sent::Printed(bytes, word), By::Script, shared, notes)
+            finish::write(target, asked, Sent::Printed(bytes, word), By::Script, shared, notes)
         }
         (Some(_), status) => {
             Err(Failed::new(Cause::ProgramFailed, format!("the script ended with status {status} and said: {said}")))
