@@ -168,10 +168,20 @@ pub(crate) fn latest(paths: &[PathBuf]) -> Vec<Member> {
     out
 }
 
-/// Of each node of a fleet's directory the newest snapshot that is not younger than a time, and the newest; and the nodes of which there is only
-/// what is younger.
-pub(crate) fn pairs(dirs: &[PathBuf], time: u64) -> (Vec<(Member, Member)>, Vec<String>) {
-    let (mut pairs, mut new) = (Vec::new(), Vec::new());
+/// Nodes of a fleet before and after a time.
+#[derive(Default)]
+pub(crate) struct Pairs {
+    /// The newest snapshot that is not younger than the time, and the newest.
+    pub(crate) both: Vec<(Member, Member)>,
+    /// Nodes of which there is only what is younger.
+    pub(crate) new: Vec<String>,
+    /// Nodes of which there is only what is not.
+    pub(crate) old: Vec<String>,
+}
+
+/// Of each node of a fleet's directory.
+pub(crate) fn pairs(dirs: &[PathBuf], time: u64) -> Pairs {
+    let mut out = Pairs::default();
     for dir in dirs {
         let mut nodes: Vec<PathBuf> =
             std::fs::read_dir(dir).into_iter().flatten().flatten().map(|e| e.path()).collect();
@@ -183,13 +193,14 @@ pub(crate) fn pairs(dirs: &[PathBuf], time: u64) -> (Vec<(Member, Member)>, Vec<
             let member = |path: &Path| Member { label: name_of(node), path: path.to_owned() };
             let before = times.iter().rev().find(|(at, _)| *at <= time);
             match (before, times.last()) {
-                (Some((then, before)), Some((at, now))) if then < at => pairs.push((member(before), member(now))),
-                (_, Some(_)) => new.push(name_of(node)),
-                (_, None) => {}
+                (Some((then, before)), Some((at, now))) if then < at => out.both.push((member(before), member(now))),
+                (Some(_), _) => out.old.push(name_of(node)),
+                (None, Some(_)) => out.new.push(name_of(node)),
+                (None, None) => {}
             }
         }
     }
-    (pairs, new)
+    out
 }
 
 fn is_index(p: &Path) -> bool {

@@ -4,7 +4,7 @@
 mod lab;
 
 use lab::common::{all_gone, processes, quietly, wait_for};
-use lab::{Lab, node};
+use lab::{Lab, SAYS_VERSION, node, now};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -78,16 +78,7 @@ fn sick_hosts_are_named_with_their_cause() {
         lab.kind(last, kind);
     }
     // Two that are installed and lie: of the version, and in the archive.
-    let liar = |last: u8, collects: &str| {
-        let bin = lab.host(last).join("bin");
-        std::fs::create_dir_all(&bin).unwrap();
-        let text = format!(
-            "#!/bin/sh\n[ \"$1\" = --version ] && echo linerate {} && exit\n{collects}\n",
-            env!("CARGO_PKG_VERSION")
-        );
-        std::fs::write(bin.join("linerate"), text).unwrap();
-        assert!(quietly("chmod", &["755", &bin.join("linerate").display().to_string()]));
-    };
+    let liar = |last: u8, collects: &str| lab.install(last, "linerate", &format!("{SAYS_VERSION}\n{collects}"));
     liar(17, &format!("exec sh '{}'", lab.cat("9.9.9")));
     liar(18, "exec yes archive");
     liar(19, "printf '\\033[2Jno\\n' >&2; exit 3");
@@ -181,6 +172,76 @@ fn homes_without_room_or_without_programs() {
     }
 }
 
+/// A program that does not start on the host, as where the C library is older than it needs: known before it begins, and the script reads the node.
+#[test]
+fn a_program_that_does_not_start_makes_way_for_the_script() {
+    let Some(lab) = Lab::start() else { return };
+    // Its dynamic linker ends with 1, as a program that failed does. Below each shell that a host may have.
+    let too_old = "echo \"$0: /lib64/libc.so.6: version \\`GLIBC_2.35' not found (required by $0)\" >&2; exit 1";
+    let too_old = lab.file("too-old", format!("#!/bin/sh\n{too_old}\n").as_bytes());
+    for (last, shell) in [(25, "dash"), (26, "bash"), (27, "busybox ash")] {
+        lab.install(last, "sh", &format!("exec {shell} \"$@\""));
+    }
+    let hosts = ["127.1.0.25", "127.1.0.26", "127.1.0.27"];
+    let (json, out) = lab.collect(&hosts.join(","), &["--program", &too_old, "--fanout", "2"]);
+    assert_eq!(out.status.code(), Some(0), "{json}");
+    let note = "collected by the shell script: the program does not run there: asked for its version, it ended with status 1 and said: \
+                /lib64/libc.so.6: version `GLIBC_2.35' not found";
+    for host in hosts {
+        let n = node(&json, host);
+        assert_eq!((&n["by"], &n["notes"][0]), (&"script".into(), &note.into()), "{n}");
+    }
+    // It stays there, so that it is not pushed again; and goes where nothing is to be left.
+    let before = lab.connections();
+    std::thread::sleep(Duration::from_millis(1100));
+    let (json, _) = lab.collect(hosts[0], &["--program", &too_old, "--leave-nothing"]);
+    assert_eq!((&node(&json, hosts[0])["by"], lab.connections() - before), (&"script".into(), 2), "{json}");
+    assert!(!lab.host(25).join("home/.cache/linerate").exists());
+    // Where the program that was given is to run and no other one, that is the cause.
+    let (json, out) = lab.collect(hosts[1], &["--program", &too_old, "--collector", "push"]);
+    assert_eq!((&node(&json, hosts[1])["cause"], out.status.code()), (&"no-program".into(), Some(2)), "{json}");
+}
+
+#[test]
+fn a_program_of_another_machine_or_one_that_hangs_makes_way_for_the_script() {
+    let Some(lab) = Lab::start() else { return };
+    // The head of a program for aarch64, on a host that says it is one.
+    let mut elf = b"\x7fELF\x02\x01\x01".to_vec();
+    elf.resize(64, 0);
+    (elf[16], elf[18], elf[20], elf[52]) = (2, 183, 1, 64);
+    let elf = lab.file("aarch64", &elf);
+    lab.install(28, "uname", "echo aarch64");
+    lab.install(29, "uname", "echo riscv64");
+    let (json, out) = lab.collect("127.1.0.28,127.1.0.29", &["--program", &elf]);
+    assert_eq!(out.status.code(), Some(0), "{json}");
+    let [here, other] = ["127.1.0.28", "127.1.0.29"].map(|n| node(&json, n)["notes"][0].as_str().unwrap().to_owned());
+    assert!(
+        here.contains(": the program does not run there: asked for its version, it ended with status 12"),
+        "{here}"
+    );
+    assert!(other.ends_with("there is no program for riscv64"), "{other}");
+    // What it starts holds its output open, and is ended with it.
+    let hangs = lab.file("hangs", b"#!/bin/sh\nsleep 1000 &\nsleep 1000\n");
+    let began = Instant::now();
+    let (json, out) = lab.collect("127.1.0.32", &["--program", &hangs]);
+    let n = node(&json, "127.1.0.32");
+    let note = "collected by the shell script: the program does not run there: it does not say its version within 10 s";
+    assert_eq!((out.status.code(), &n["by"], &n["notes"][0]), (Some(0), &"script".into(), &note.into()), "{json}");
+    assert!(began.elapsed() < Duration::from_secs(100), "{:?}", began.elapsed());
+    all_gone(&lab.path("hosts").display().to_string());
+    // One that is of another version, and one that says the right version and is not: the snapshot says so.
+    let other = lab.file("other", b"#!/bin/sh\necho linerate 9.9.9\n");
+    let (json, _) = lab.collect("127.1.0.33", &["--program", &other]);
+    let n = node(&json, "127.1.0.33");
+    assert!(n["by"] == "script" && n["notes"][0].as_str().unwrap().ends_with("said: linerate 9.9.9"), "{n}");
+    let (json, out) = lab.collect("127.1.0.34", &["--program", &lab.cat("9.9.9")]);
+    assert_eq!(
+        (&node(&json, "127.1.0.34")["cause"], out.status.code()),
+        (&"version-differs".into(), Some(2)),
+        "{json}"
+    );
+}
+
 /// The real program and the script, over ssh: the same node in an audit.
 #[test]
 fn an_audit_finds_the_same_node_by_both_ways() {
@@ -219,12 +280,186 @@ fn differ(at: &str, a: &Value, b: &Value, out: &mut Vec<String>) {
     }
 }
 
+#[test]
+fn a_clock_that_is_off_is_said() {
+    let Some(lab) = Lab::start() else { return };
+    let late = lab.snapshot("late", |s| s.manifest.time = now() - 3600);
+    let early = lab.snapshot("early", |s| s.manifest.time = now() + 7200);
+    let right = lab.snapshot("right", |_| {});
+    let program = lab.program(
+        "clocks",
+        &format!("case $SSH_CONNECTION in\n*127.1.0.50*) cat {late} ;;\n*127.1.0.51*) cat {early} ;;\n*) cat {right} ;;\nesac\n"),
+    );
+    let (json, out) = lab.collect("127.1.0.50,127.1.0.51,127.1.0.52", &[PUSH, &[program.as_str()]].concat());
+    assert_eq!((out.status.code(), json["collected"].as_u64()), (Some(0), Some(3)), "{json}");
+    let note = |host: &str| node(&json, host)["notes"][0].as_str().unwrap_or_default().to_owned();
+    // Between making the files and asking a few seconds pass.
+    let seconds = |note: &str| note.split(' ').nth(3).and_then(|s| s.parse::<u64>().ok()).unwrap_or_default();
+    let (behind, ahead) = (note("127.1.0.50"), note("127.1.0.51"));
+    assert!(behind.ends_with(" s behind the one here") && (3600..3700).contains(&seconds(&behind)), "{behind}");
+    assert!(ahead.ends_with(" s ahead of the one here") && (7100..=7200).contains(&seconds(&ahead)), "{ahead}");
+    assert_eq!(node(&json, "127.1.0.52")["notes"].as_array().map(Vec::len), Some(0), "{json}");
+}
+
+/// `sudo` that asks for a password is never answered: the user's own rights are used, and that is said.
+#[test]
+fn a_password_is_never_typed() {
+    let Some(lab) = Lab::start() else { return };
+    if !lab::common::have(&["setpriv"]) {
+        return;
+    }
+    let log = lab.path("sudo").display().to_string();
+    std::fs::write(&log, "").unwrap();
+    let sudo = format!(
+        "echo \"$*\" >>{log}\n[ \"$1\" != -n ] || {{ echo 'sudo: a password is required' >&2; exit 1; }}\n\
+         printf '[sudo] password for nobody: ' >&2\nread -r word && echo \"read $word\" >>{log}\nexit 1"
+    );
+    for last in [53, 54] {
+        lab.kind(last, "nobody");
+        lab.install(last, "sudo", &sudo);
+        assert!(quietly("chown", &["-R", "65534", &lab.host(last).display().to_string()]));
+    }
+    std::fs::write(lab.path("connections"), "").unwrap();
+    assert!(quietly("chmod", &["666", &log]));
+    let program = lab.prints("user", |s| s.manifest.uid = Some(65534));
+    assert!(quietly("chmod", &["644", &lab.path("snapshot-user.tar.zst").display().to_string()]));
+    let (json, out) = lab.collect("127.1.0.53", &[PUSH, &[program.as_str(), "--sudo"]].concat());
+    assert_eq!((out.status.code(), &node(&json, "127.1.0.53")["root"]), (Some(0), &false.into()), "{json}");
+    let (json, out) = lab.collect("127.1.0.54", &["--collector", "script", "--sudo"]);
+    assert_eq!((out.status.code(), &node(&json, "127.1.0.54")["root"]), (Some(0), &false.into()), "{json}");
+    let asked = std::fs::read_to_string(&log).unwrap();
+    assert!(asked.lines().count() >= 2 && asked.lines().all(|l| l.starts_with("-n ")), "{asked}");
+    std::thread::sleep(Duration::from_millis(1100));
+    let fleet = lab.path("fleet").display().to_string();
+    let words = ["collect", "--on", "127.1.0.53,127.1.0.54", "-o", &fleet, "--sudo", "--collector", "script"];
+    let said = String::from_utf8(lab.linerate(&words).output().unwrap().stdout).unwrap();
+    assert!(said.contains("not collected as root") && said.contains("(2): 127.1.0.[53-54]"), "{said}");
+}
+
+/// A node that reboots while it is read: the connection is lost, nothing of it is kept, and what comes when it is asked again is of the new boot.
+#[test]
+fn a_reboot_in_between_is_a_lost_connection_and_no_snapshot() {
+    let Some(lab) = Lab::start() else { return };
+    const ID: &str = "proc/sys/kernel/random/boot_id";
+    let boot = |n: u32| {
+        lab.snapshot(&format!("boot-{n}"), |s| {
+            _ = s.add_file(ID, format!("5b2a3f38-9f0f-4a3e-9c1e-2f7a8f3f000{n}\n").as_bytes())
+        })
+    };
+    let (first, second, mark) = (boot(1), boot(2), lab.path("down").display().to_string());
+    let program = lab.program(
+        "reboots",
+        &format!(
+            "if [ -e {mark}.done ]; then exec cat {second}; fi\n[ -e {mark} ] || exec cat {first}\n\
+             head -c 200 {first}\nsleep 1\ntouch {mark}.done\nkill -KILL \"$LAB_SESSION\"\nsleep 20\n"
+        ),
+    );
+    let (host, how) = ("127.1.0.55", [PUSH, &[program.as_str(), "--resume", "--stale", "1s"]].concat());
+    let (json, _) = lab.collect(host, &how);
+    let before = node(&json, host)["file"].as_str().unwrap().to_owned();
+    std::fs::write(&mark, "").unwrap();
+    std::thread::sleep(Duration::from_millis(2100));
+    let (json, out) = lab.collect(host, &how);
+    let n = node(&json, host);
+    assert_eq!((out.status.code(), &n["cause"], &n["tries"]), (Some(2), &"lost".into(), &1.into()), "{json}");
+    let files = || std::fs::read_dir(lab.path("fleet").join(host)).unwrap().count();
+    assert_eq!(files(), 1, "nothing half written");
+    let (json, out) = lab.collect(host, &how);
+    let n = node(&json, host);
+    assert_eq!((out.status.code(), &n["state"]), (Some(0), &"collected".into()), "{json}");
+    assert_eq!(files(), 2);
+    let id = |file: &str| {
+        let bytes = std::fs::read(file).unwrap();
+        let snapshot = linerate_snapshot::load_bytes(&bytes, "x").unwrap();
+        let linerate_snapshot::Lookup::Found(at) = snapshot.resolve(ID) else { panic!("no boot id in {file}") };
+        snapshot.data(at).to_vec()
+    };
+    let (old, new) = (id(&before), id(n["file"].as_str().unwrap()));
+    assert!(!old.is_empty() && old != new, "{}", String::from_utf8_lossy(&new));
+}
+
+/// The operator's disk is full: each node that could not be written says so, and no part of it is left.
+#[test]
+fn a_full_disk_of_the_operator_is_said_of_each_node() {
+    let Some(mut lab) = Lab::start() else { return };
+    let fleet = lab.path("fleet");
+    if !lab.mount_at(fleet.clone(), "size=160k") {
+        return;
+    }
+    // A machine with eight GPUs, whose file has a hundred kilobytes.
+    let large = lab.prints("large", |s| {
+        let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/healthy-8gpu.tar.zst");
+        *s = linerate_snapshot::load_bytes(&std::fs::read(example).unwrap(), "x").unwrap();
+        env!("CARGO_PKG_VERSION").clone_into(&mut s.manifest.linerate);
+    });
+    let hosts = "127.1.0.56,127.1.0.57,127.1.0.58";
+    let (json, out) = lab.collect(hosts, &[PUSH, &[large.as_str(), "--fanout", "1"]].concat());
+    assert_eq!((out.status.code(), json["collected"].as_u64()), (Some(2), Some(1)), "{json}");
+    let (mut whole, mut lost) = (0, 0);
+    for n in json["nodes"].as_array().unwrap() {
+        let dir = fleet.join(n["name"].as_str().unwrap());
+        let files: Vec<_> = std::fs::read_dir(&dir).into_iter().flatten().flatten().map(|e| e.path()).collect();
+        if n["state"] == "collected" {
+            assert!(linerate_snapshot::load_bytes(&std::fs::read(&files[0]).unwrap(), "x").is_ok());
+            whole += files.len();
+        } else {
+            assert_eq!(n["cause"], "not-written", "{n}");
+            assert!(n["why"].as_str().unwrap().contains("No space left"), "{n}");
+            lost += 1;
+            assert_eq!(files, Vec::<PathBuf>::new());
+        }
+    }
+    assert_eq!((whole, lost, &json["failed"][0]["hint"]), (1, 2, &"make room in the directory".into()));
+}
+
+#[test]
+fn what_is_older_than_stale_is_collected_again() {
+    let Some(lab) = Lab::start() else { return };
+    let program = lab.cat(env!("CARGO_PKG_VERSION"));
+    let name = |seconds: i64| {
+        let time = std::time::UNIX_EPOCH + Duration::from_secs(now().checked_add_signed(seconds).unwrap());
+        linerate_gather::fan::file_name(time)
+    };
+    let (old, young, coming) = ("127.1.0.59", "127.1.0.60", "127.1.0.61");
+    for (host, seconds) in [(old, -7200), (young, -600), (coming, 86_400)] {
+        let dir = lab.path("fleet").join(host);
+        std::fs::create_dir_all(&dir).unwrap();
+        std::fs::copy(lab.path(&format!("snapshot-{}.tar.zst", env!("CARGO_PKG_VERSION"))), dir.join(name(seconds)))
+            .unwrap();
+    }
+    let hosts = [old, young, coming].join(",");
+    let collect = |more: &[&str]| lab.collect(&hosts, &[PUSH, &[program.as_str(), "--resume"], more].concat());
+    let state = |json: &Value| [old, young, coming].map(|h| node(json, h)["state"].as_str().unwrap().to_owned());
+    // One from the future says nothing about its age.
+    let (json, out) = collect(&["--stale", "1h"]);
+    assert_eq!((state(&json), out.status.code()), (["collected", "fresh", "collected"].map(str::to_owned), Some(0)));
+    assert_eq!((json["fresh"].as_u64(), json["collected"].as_u64()), (Some(1), Some(2)));
+    let before = lab.connections();
+    let (json, _) = collect(&["--stale", "1h"]);
+    assert_eq!((state(&json)[0].as_str(), state(&json)[1].as_str()), ("fresh", "fresh"));
+    assert!(lab.connections() - before <= 1, "only the one from the future is asked again");
+    std::thread::sleep(Duration::from_millis(1100));
+    let (json, _) = collect(&["--stale", "5m"]);
+    assert_eq!(state(&json)[1], "collected");
+    // A day where nothing is said; and it means nothing without --resume.
+    let (json, _) = collect(&[]);
+    assert_eq!(state(&json)[0], "fresh");
+    for wrong in [&["--stale", "1h"][..], &["--resume", "--stale", "soon"]] {
+        assert_eq!(lab.command(&hosts, wrong).output().unwrap().status.code(), Some(3), "{wrong:?}");
+    }
+}
+
 /// Ctrl-C: nothing is left running on any host, and nothing half written here.
 #[test]
 fn an_interrupted_run_leaves_nothing() {
     let Some(lab) = Lab::start() else { return };
     let done = lab.cat(env!("CARGO_PKG_VERSION"));
-    let slow = lab.program("slow", &format!("#!/bin/sh\ncase $SSH_CONNECTION in *127.1.0.40*) exec sh '{done}' ;; esac\nprintf part\nsleep 1000 & sleep 1000\n"));
+    let slow = lab.program(
+        "slow",
+        &format!(
+            "case $SSH_CONNECTION in *127.1.0.40*) exec sh '{done}' ;; esac\nprintf part\nsleep 1000 & sleep 1000\n"
+        ),
+    );
     let word = lab.path("hosts").display().to_string();
     let hosts: Vec<String> = (40..48).map(|n| format!("127.1.0.{n}")).collect();
     let mut child =

@@ -173,6 +173,38 @@ fn from_the_plan_to_the_proof_and_back() {
     assert_eq!(secrets(&lab), Vec::<String>::new());
 }
 
+/// Labels that a policy wishes: planned beside its other wishes, put when those are proven.
+#[test]
+fn a_policy_wishes_labels() {
+    let Some(lab) = Lab::new("policy") else { return };
+    let policy = lab.dir.join("p.toml").display().to_string();
+    let wishes = format!(
+        "schema = \"linerate.policy/1\"\n[class.any.labels]\n\"{NEW}\" = \"checked\"\n\"{OLD}\" = false\n\
+         [class.any.on.node]\n\"memory.numa_balancing\" = 0\n"
+    );
+    fs::write(&policy, wishes).unwrap();
+    let (root, file) = (lab.root(), lab.file());
+    let (code, text) = lab.run(&["plan", "--root", &root, "--policy", &policy]);
+    assert_eq!(code, 1, "{text}");
+    for part in [
+        format!("take the label {OLD} off the Kubernetes node n1"),
+        format!("put the label {NEW}=checked on the Kubernetes node n1"),
+        "policy/any.node.memory.numa_balancing".to_owned(),
+    ] {
+        assert!(text.contains(&part), "{part} in: {text}");
+    }
+    let asked = ["plan", "--root", &root, "--policy", &policy, "--format", "json", "--output", &file];
+    assert_eq!(lab.run(&asked).0, 1);
+    assert_eq!(lab.apply().0, 0);
+    assert_eq!(lab.stands(), end());
+    assert_eq!(lab.verify(true).0, 0);
+    assert_eq!(lab.rollback().0, 0);
+    assert_eq!(lab.stands(), start());
+    // Where no cluster is named, nothing of them is planned.
+    let (code, text) = lab.run_to(&["plan", "--root", &root, "--policy", &policy], "", false);
+    assert!(code == 1 && !text.contains("Kubernetes node n1"), "{text}");
+}
+
 /// The token in everything that was written or printed, but kubectl's own configuration.
 fn secrets(lab: &Lab) -> Vec<String> {
     let (mut rest, mut found, mut files) = (vec![lab.dir.clone()], Vec::new(), 0);

@@ -1,6 +1,9 @@
 //! `linerate fleet index` and `linerate where` as they are called.
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
+#[path = "../../report/tests/common/schema.rs"]
+mod schema;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -131,4 +134,85 @@ fn collect_appends_to_the_index() {
     assert_eq!(out.status.code(), Some(2), "{}", text(&out.stderr));
     assert!(text(&out.stderr).contains("the index was not written"), "{}", text(&out.stderr));
     assert_eq!(std::fs::read_dir(Path::new(dir).join("local")).unwrap().count(), 4);
+}
+
+/// `drift` of a fleet's directory: with a node that is right by definition, and beside its own past.
+#[test]
+fn a_fleet_beside_a_reference_and_beside_its_past() {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("located").join("past");
+    let _ = std::fs::remove_dir_all(&dir);
+    for (at, from) in [
+        ("n1/20261101T000000Z", "healthy"),
+        ("n1/20261120T000000Z", "healthy"),
+        // It became sick.
+        ("n2/20261101T000000Z", "healthy"),
+        ("n2/20261120T000000Z", "sick"),
+        ("n3/20261120T000000Z", "sick"),
+        // Nobody looked since.
+        ("n4/20261101T000000Z", "healthy"),
+    ] {
+        let to = dir.join(format!("{at}.tar.zst"));
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        std::fs::copy(examples().join(format!("{from}-8gpu.tar.zst")), to).unwrap();
+    }
+    let dir = dir.to_str().unwrap();
+    let drift = |schema: &str, more: &[&str]| {
+        let out = linerate(&[&["drift", dir, "--format", "json"], more].concat());
+        let json: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+        schema::Schema::of(schema).check(&json).unwrap();
+        (json, out.status.code())
+    };
+    let since = |time: &str| drift("drift-since-1", &["--since", time]);
+    let (json, code) = since("2026-11-10");
+    assert_eq!((code, &json["count"], &json["same"]), (Some(1), &2.into(), &1.into()), "{json}");
+    assert_eq!(json["new"], "n3", "{json}");
+    let old = serde_json::json!([{"source": "n4", "why": "it has no snapshot since then"}]);
+    assert_eq!(json["unreadable"], old);
+    let changes = json["changes"].as_array().unwrap();
+    assert!(changes.iter().all(|c| c["nodes"] == "n2" && c["before"] != c["now"]), "{changes:?}");
+    let fails = |c: &serde_json::Value| c["fails"].as_array().unwrap().contains(&"acs/redirect-on-p2p-path".into());
+    assert!(changes.iter().any(fails), "{changes:?}");
+    // The worst comes first.
+    assert_eq!(changes[0]["severity"], "high", "{}", changes[0]);
+    // Before all of them; since the newest; a time that is none; no fleet's directory.
+    let (json, code) = since("2026-10-01");
+    assert_eq!((code, &json["count"], &json["new"]), (Some(2), &0.into(), &"n[1-4]".into()), "{json}");
+    let (json, code) = since("2026-11-25");
+    assert_eq!(
+        (code, &json["count"], json["unreadable"].as_array().map(Vec::len)),
+        (Some(2), &0.into(), Some(4)),
+        "{json}"
+    );
+    assert_eq!(linerate(&["drift", dir, "--since", "yesterday-ish"]).status.code(), Some(3));
+    assert_eq!(linerate(&["drift", dir, "--since", "2026-11-10", "--reference", "n1"]).status.code(), Some(3));
+    let out = linerate(&["drift", examples().to_str().unwrap(), "--since", "2026-11-10"]);
+    assert!(out.status.code() == Some(3) && text(&out.stderr).contains("NODE/TIME.tar.zst"), "{}", text(&out.stderr));
+    let out = linerate(&["drift", dir, "--since", "2026-11-10"]);
+    for words in ["no earlier snapshot to compare with: n3", "n4", "it has no snapshot since then"] {
+        assert!(text(&out.stdout).contains(words), "{words}: {}", text(&out.stdout));
+    }
+
+    // Two and two: no majority. With a reference its value is the norm, and the others are the outliers; by the index as by the snapshots.
+    for indexed in [false, true] {
+        if indexed {
+            assert_eq!(linerate(&["fleet", "index", dir]).status.code(), Some(0));
+        }
+        let first = |reference: &str, alike: &str| {
+            let (json, code) = drift("drift-1", &["--reference", reference]);
+            let facts = json["classes"][0]["facts"].as_array().unwrap().clone();
+            assert!(code == Some(1) && !facts.is_empty(), "{json}");
+            for fact in &facts {
+                assert_eq!((&fact["has_norm"], &fact["values"][0]["nodes"]), (&true.into(), &alike.into()), "{fact}");
+            }
+            facts.iter().map(|f| f["values"][0]["value"].clone()).collect::<Vec<_>>()
+        };
+        let (healthy, sick) = (first("n1", "n[1,4]"), first("n3", "n[2-3]"));
+        assert!(healthy.len() == sick.len() && healthy != sick, "{indexed}");
+    }
+    let out = linerate(&["drift", dir, "--reference", "n9"]);
+    assert!(
+        out.status.code() == Some(3) && text(&out.stderr).contains("no node has the name n9"),
+        "{}",
+        text(&out.stderr)
+    );
 }

@@ -34,7 +34,7 @@ impl Hosts {
             s.save(&to).unwrap();
             cases += &format!("*127.1.0.{last}*) cat '{}' ;;\n", to.display());
         }
-        let program = lab.program("print", &format!("#!/bin/sh\ncase $SSH_CONNECTION in\n{cases}esac\n"));
+        let program = lab.program("print", &format!("case $SSH_CONNECTION in\n{cases}esac\n"));
         Some(Hosts { lab, program })
     }
 
@@ -111,6 +111,15 @@ fn drift_and_diff_compare_live_nodes() {
     let (_, code) = hosts.json("diff-1", &["diff"], &all(TWO));
     assert_eq!(code, 0);
     assert_eq!(hosts.run(&["diff"], &all(&[TWO[0], DEAD]), &[]).status.code(), Some(3));
+    // The one that is right by definition.
+    for (reference, norm) in [(TWO[0], "healthy"), (SICK, "sick")] {
+        let (json, code) = hosts.json("drift-1", &["drift", "--reference", reference], &all(&[TWO[0], TWO[1], SICK]));
+        let facts = json["classes"][0]["facts"].as_array().unwrap();
+        let of_norm = |f: &&Value| f["has_norm"] == true && f["values"][0]["nodes"] == SICK;
+        let sick = facts.iter().filter(of_norm).count();
+        assert_eq!((code, sick == facts.len()), (1, norm == "sick"), "{json}");
+    }
+    assert_eq!(hosts.run(&["drift", "--reference", "127.1.0.99"], &all(TWO), &[]).status.code(), Some(3));
     // Before anybody is asked.
     let before = hosts.lab.connections();
     assert_eq!(hosts.run(&["diff"], &all(&[TWO[0], TWO[1], SICK]), &[]).status.code(), Some(3));

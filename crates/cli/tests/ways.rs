@@ -13,6 +13,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
+/// The first line of a script in place of the program.
+const SAYS_VERSION: &str =
+    concat!("[ \"$1\" != --version ] || { echo linerate ", env!("CARGO_PKG_VERSION"), "; exit; }");
+
 /// A directory with what is needed on any way: an inventory, a home, and a program that prints a snapshot.
 struct Site {
     dir: tempfile::TempDir,
@@ -32,7 +36,7 @@ impl Site {
         (s.manifest.linerate, s.manifest.origin) = (env!("CARGO_PKG_VERSION").to_owned(), "live".to_owned());
         (s.manifest.schema, s.manifest.uid) = (1, Some(0));
         s.save(&dir.path().join("node.tar.zst")).unwrap();
-        let text = format!("#!/bin/sh\ncat '{}'\n", dir.path().join("node.tar.zst").display());
+        let text = format!("#!/bin/sh\n{SAYS_VERSION}\ncat '{}'\n", dir.path().join("node.tar.zst").display());
         std::fs::write(dir.path().join("print"), text).unwrap();
         let program = dir.path().join("print").display().to_string();
         Site { dir, program }
@@ -180,7 +184,7 @@ fn steps_of_slurm_carry_snapshots() {
     assert_eq!((json["count"].as_u64(), json["unreadable"].as_array().map(Vec::len)), (Some(2), Some(2)), "{json}");
     assert_eq!(out.status.code(), Some(2));
     // Ctrl-C ends the step there.
-    let slow = slurm.site.script("slow", "#!/bin/sh\nsleep 1000 & sleep 1000\n");
+    let slow = slurm.site.script("slow", &format!("#!/bin/sh\n{SAYS_VERSION}\nsleep 1000 & sleep 1000\n"));
     let word = slurm.site.path("home").display().to_string();
     let mut child = slurm.site.linerate(&["audit", "--on", "gpu001,gpu002"], &slow).spawn().unwrap();
     wait_for("the programs to run", || processes(&word).iter().filter(|p| is_sleep(**p)).count() == 4);

@@ -79,6 +79,9 @@ fn two_queries_of_firmware_give_the_table_of_the_field_note() {
         (Some(Status::Pass), Some(Status::Fail))
     );
     assert_eq!(ordering[0].first.truth.severity(), Some(Severity::Medium));
+    // That the NICs of one node differ is said of each NIC that differs from the other node's, and not again beyond.
+    assert_eq!((ordering.len(), said(1, "nicfw/mixed-between-nics")), (1, Some(Status::Fail)));
+    assert!(found.verdicts.is_empty(), "{:?}", found.verdicts);
 
     let reads = of("MAX_ACC_OUT_READ");
     assert_eq!(reads[0].first.sides, [value("128"), Shown::NotListed]);

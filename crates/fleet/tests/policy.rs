@@ -271,6 +271,21 @@ fn hostile_policies_are_bounded() {
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }
 
+/// A setting of sysctl is the node's, is learnt, and is told apart.
+#[test]
+fn a_setting_of_sysctl_is_expected_and_learnt() {
+    let with = |value: u32| node(1, &format!("[files]\n\"proc/sys/vm/zone_reclaim_mode\" = \"{value}\\n\"\n"));
+    let text = "schema = \"linerate.policy/1\"\n[class.a.on.node]\n\"sysctl.value vm.zone_reclaim_mode\" = \"0\"\n";
+    let id = "policy/a.node.sysctl.value.vm.zone_reclaim_mode";
+    for (value, status) in [(0, Status::Pass), (1, Status::Fail)] {
+        assert_eq!(held(&parsed(text), &with(value), status), BTreeSet::from([id.to_owned()]), "{value}");
+    }
+    let learnt = parsed(&policy::write(&learn(&[with(0)], &[]).policy));
+    assert_eq!(held(&learnt, &with(0), Status::Unknown), BTreeSet::new());
+    let fails = held(&learnt, &with(1), Status::Fail);
+    assert!(fails.len() == 1 && fails.iter().all(|f| f.ends_with("sysctl.value.vm.zone_reclaim_mode")), "{fails:?}");
+}
+
 /// The example of the page is read, is right where it says, and shows no unknown key.
 #[test]
 fn the_example_of_the_page_is_a_policy() {

@@ -49,7 +49,9 @@ fn measure_all(lab: &Lab, w: &Wanted, linerate: &Path) -> Result<()> {
     std::fs::write(&list, hosts.join("\n")).map_err(|e| e.to_string())?;
     let snapshot = lab.snapshot()?;
     let program = lab.file("program");
-    std::fs::write(&program, format!("#!/bin/sh\ncat {}\n", snapshot.display())).map_err(|e| e.to_string())?;
+    let says = format!("[ \"$1\" != --version ] || {{ echo linerate {}; exit; }}", env!("CARGO_PKG_VERSION"));
+    let text = format!("#!/bin/sh\n{says}\ncat {}\n", snapshot.display());
+    std::fs::write(&program, text).map_err(|e| e.to_string())?;
     let config = lab.file("ssh_config").display().to_string();
     let fanout = w.fanout.to_string();
     let ours = |hosts: &[String]| {

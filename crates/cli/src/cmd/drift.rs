@@ -107,8 +107,8 @@ fn indexed(sources: &[PathBuf]) -> Result<Option<Compared>, Failure> {
 
 /// Each node beside its own past.
 fn since(a: &DriftArgs, time: u64) -> Result<u8, Failure> {
-    let (pairs, new) = sources::pairs(&a.sources, time);
-    if pairs.is_empty() && new.is_empty() {
+    let sources::Pairs { both: pairs, new, old } = sources::pairs(&a.sources, time);
+    if pairs.is_empty() && new.is_empty() && old.is_empty() {
         return Err(Failure::new("no snapshots of nodes at several times")
             .hint("--since reads a fleet's directory, NODE/TIME.tar.zst, as `collect --on` writes it"));
     }
@@ -122,7 +122,9 @@ fn since(a: &DriftArgs, time: u64) -> Result<u8, Failure> {
         let profile = |s: &Snapshot| Profile::of(&member.label, &Node::decode(s), s, linerate_rules::rules());
         Ok(diff(&profile(&then), &profile(now)))
     };
-    let (mut changes, mut unreadable) = (Changes::default(), Vec::new());
+    // What nobody looked at since then is not unchanged.
+    let not_since = |source: String| Unreadable { source, why: "it has no snapshot since then".to_owned() };
+    let (mut changes, mut unreadable) = (Changes::default(), old.into_iter().map(not_since).collect::<Vec<_>>());
     crate::many::each(&paths, (false, &crate::many::as_it_is, &Line::new(true)), look, |path, seen| {
         let label = before.get(path).map_or("", |m| m.label.as_str());
         match seen.and_then(|found| found) {
@@ -234,6 +236,7 @@ fn find<'t>(table: &'t Table, name: &str) -> Option<(u32, &'t str)> {
 
 fn reference(table: &Table, name: &str) -> Result<u32, Failure> {
     find(table, name).map(|(n, _)| n).ok_or_else(|| {
-        Failure::new(format!("no node has the name {name}")).hint("--reference names one of the nodes that are compared")
+        Failure::new(format!("no node has the name {name}"))
+            .hint("--reference names one of the nodes that are compared")
     })
 }

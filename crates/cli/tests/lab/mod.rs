@@ -15,6 +15,10 @@ use std::process::{Child, Command, Output, Stdio};
 
 const LINERATE: &str = env!("CARGO_BIN_EXE_linerate");
 
+/// The first line of a script in place of the program.
+pub(crate) const SAYS_VERSION: &str =
+    concat!("[ \"$1\" != --version ] || { echo linerate ", env!("CARGO_PKG_VERSION"), "; exit; }");
+
 /// What a host does is in the file `kind` of its directory; each has a home of its own.
 const SHELL: &str = r#"#!/bin/sh
 lab=${0%/*}
@@ -24,6 +28,8 @@ mkdir -p "$host/home"
 HOME=$host/home
 export HOME
 unset XDG_CACHE_HOME XDG_RUNTIME_DIR
+LAB_SESSION=$PPID
+export LAB_SESSION
 kind=
 [ ! -f "$host/kind" ] || read -r kind <"$host/kind"
 [ ! -d "$host/bin" ] || PATH=$host/bin:$PATH
@@ -39,6 +45,7 @@ drop) printf 'half' && sleep 1 && kill -KILL $PPID ;;
 drop-late) printf '%s\n' "$SSH_ORIGINAL_COMMAND" | grep -o "linerate-way [0-9a-f]*" && sleep 1 && kill -KILL $PPID ;;
 endless) exec yes nothing ;;
 garbage) exec head -c 30000 /dev/urandom ;;
+nobody) exec setpriv --reuid=65534 --regid=65534 --clear-groups bash -c "$SSH_ORIGINAL_COMMAND" ;;
 escape) printf '\033[2J\033]0;owned\007evil\n' >&2 && exit 7 ;;
 *) exec bash -c "$SSH_ORIGINAL_COMMAND" ;;
 esac
@@ -122,13 +129,27 @@ impl Lab {
     /// A home on a file system of its own; false where that cannot be had.
     pub(crate) fn mount(&mut self, last: u8, options: &str) -> bool {
         let home = self.host(last).join("home");
-        let done = quietly("mount", &["-t", "tmpfs", "-o", options, "none", &home.display().to_string()]);
+        self.mount_at(home, options)
+    }
+
+    /// A directory on a file system of its own.
+    pub(crate) fn mount_at(&mut self, dir: PathBuf, options: &str) -> bool {
+        std::fs::create_dir_all(&dir).unwrap();
+        let done = quietly("mount", &["-t", "tmpfs", "-o", options, "none", &dir.display().to_string()]);
         if done {
-            self.mounts.push(home);
+            self.mounts.push(dir);
         } else {
-            println!("SKIPPED: a file system of its own for a home because nothing can be mounted here");
+            println!("SKIPPED: a file system of its own for {} because nothing can be mounted here", dir.display());
         }
         done
+    }
+
+    /// A program that is found on this host before others of its name.
+    pub(crate) fn install(&self, last: u8, name: &str, text: &str) {
+        let bin = self.host(last).join("bin");
+        std::fs::create_dir_all(&bin).unwrap();
+        std::fs::write(bin.join(name), format!("#!/bin/dash\n{text}\n")).unwrap();
+        assert!(quietly("chmod", &["755", &bin.join(name).display().to_string()]));
     }
 
     /// A command of linerate, whose `ssh` knows these hosts, with a TMPDIR of its own.
@@ -165,24 +186,41 @@ impl Lab {
         std::fs::read_to_string(self.path("connections")).unwrap_or_default().lines().count()
     }
 
-    /// A script in place of the program: what is tested is the way to it, and the real one is large.
+    /// A script in place of the program, which says this version: what is tested is the way to it, and the real one is large.
     pub(crate) fn program(&self, name: &str, text: &str) -> String {
+        self.file(name, format!("#!/bin/sh\n{SAYS_VERSION}\n{text}").as_bytes())
+    }
+
+    pub(crate) fn file(&self, name: &str, bytes: &[u8]) -> String {
         let path = self.path(name);
-        std::fs::write(&path, text).unwrap();
+        std::fs::write(&path, bytes).unwrap();
         path.display().to_string()
     }
 
     /// A program that prints a snapshot made by this version, or another one.
     pub(crate) fn cat(&self, version: &str) -> String {
+        self.prints(version, |s| version.clone_into(&mut s.manifest.linerate))
+    }
+
+    /// A program that prints a snapshot, which is made by this version, now and as root, but for what is changed.
+    pub(crate) fn prints(&self, name: &str, change: impl FnOnce(&mut Snapshot)) -> String {
+        let file = self.snapshot(name, change);
+        self.program(&format!("cat-{name}"), &format!("cat '{file}'\n"))
+    }
+
+    /// The same as a file.
+    pub(crate) fn snapshot(&self, name: &str, change: impl FnOnce(&mut Snapshot)) -> String {
         let mut s = Snapshot::new("x");
         s.add_file("proc/version", b"Linux\n");
-        s.manifest.linerate = version.to_owned();
+        s.manifest.linerate = env!("CARGO_PKG_VERSION").to_owned();
         s.manifest.origin = "live".to_owned();
         s.manifest.schema = 1;
         s.manifest.uid = Some(0);
-        let file = self.path(&format!("snapshot-{version}.tar.zst"));
+        s.manifest.time = now();
+        change(&mut s);
+        let file = self.path(&format!("snapshot-{name}.tar.zst"));
         s.save(&file).unwrap();
-        self.program(&format!("cat-{version}"), &format!("#!/bin/sh\ncat '{}'\n", file.display()))
+        file.display().to_string()
     }
 }
 
@@ -203,6 +241,11 @@ impl Drop for Lab {
             quietly("umount", &["-l", &home.display().to_string()]);
         }
     }
+}
+
+/// Seconds since 1970.
+pub(crate) fn now() -> u64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs()
 }
 
 pub(crate) fn node<'j>(json: &'j Value, name: &str) -> &'j Value {

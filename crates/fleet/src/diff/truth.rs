@@ -68,7 +68,8 @@ impl Truth {
         // A rule that read the whole text counts where none read this very line.
         for touch in [overlap, within] {
             for ((s, thing), places) in spoken.iter().zip(things).zip(places) {
-                rules.extend(s.about(thing).filter(|j| reads(j, places, touch)).map(|j| j.rule.id));
+                let about = s.about(thing).filter(|j| reads(j, places, touch) || is_named(j, thing));
+                rules.extend(about.map(|j| j.rule.id));
             }
             if !rules.is_empty() {
                 break;
@@ -133,6 +134,12 @@ fn reads(j: &Judged, places: &[Place], touch: fn(Place, Place) -> bool) -> bool 
     j.places.iter().any(|p| places.iter().any(|q| touch(*p, *q)))
 }
 
+/// Whether an answer of the whole node is about just this part of its devices: NICs of which each runs with another value of a setting. It is each
+/// device's, whichever of them the rule shows as evidence.
+fn is_named(j: &Judged, thing: &Thing) -> bool {
+    j.whose == Whose::Node && matches!(thing.whose, Whose::Device(_)) && !j.part.is_empty() && j.part == thing.part
+}
+
 /// Whether one place is the whole of what the other is a part of.
 pub(crate) fn within(a: Place, b: Place) -> bool {
     (a.base, a.leaf) == (b.base, b.leaf) && (a.pos == Pos::Whole || b.pos == Pos::Whole)
@@ -181,6 +188,12 @@ pub(super) fn further(
     let rules = |d: &'_ Difference| d.truth.sides.iter().flatten().map(|s| s.rule).collect::<Vec<_>>();
     let said_already: BTreeSet<(&str, Option<usize>)> =
         found.iter().flat_map(|d| rules(d).into_iter().map(|rule| (rule, d.whose.device()))).collect();
+    // What is said of the whole node about a setting of a device was said at that device's.
+    let repeated = |side: usize, j: &Judged| {
+        let same = |s: &Said| s.rule == j.rule.id && s.status == j.status && s.message == j.message;
+        let about = |d: &Difference| j.part.is_empty() || j.part == NODE || part_of(&j.part, &d.part);
+        j.whose == Whose::Node && found.iter().any(|d| about(d) && d.truth.sides[side].iter().any(same))
+    };
     let back = alignment.back();
     let mut out: Vec<Verdicts> = Vec::new();
     for (side, profile) in profiles.iter().enumerate() {
@@ -192,7 +205,8 @@ pub(super) fn further(
             };
             let Some(other) = other else { continue };
             let device = if side == 0 { j.whose.device() } else { other.device() };
-            if said_already.contains(&(j.rule.id, device)) || said_already.contains(&(j.rule.id, None)) {
+            let known = said_already.contains(&(j.rule.id, device)) || said_already.contains(&(j.rule.id, None));
+            if known || repeated(side, j) {
                 continue;
             }
             let Some(theirs) = spoken[1 - side].passes(j, &other) else { continue };

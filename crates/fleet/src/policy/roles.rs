@@ -56,18 +56,18 @@ impl Whose {
     /// What the ids of its facts begin with; empty: of the node itself.
     pub(super) fn has(self, prefix: &str) -> bool {
         match self {
-            Whose::Node => prefix.is_empty() || is_claim(prefix),
+            Whose::Node => prefix.is_empty() || is_of_node(prefix),
             Whose::Numa => prefix == "numa",
             Whose::Idle => prefix == "cpu.idle_states",
             Whose::Interface => prefix == "net",
-            Whose::Device => !matches!(prefix, "" | "numa" | "cpu.idle_states") && !is_claim(prefix),
+            Whose::Device => !matches!(prefix, "" | "numa" | "cpu.idle_states") && !is_of_node(prefix),
         }
     }
 }
 
-/// Whether facts are what a scheduler claims of the node.
-fn is_claim(prefix: &str) -> bool {
-    prefix.starts_with("kubernetes.") || prefix.starts_with("slurm.")
+/// Whether facts are a part of the node itself: a setting of its kernel, or what a scheduler claims of it.
+fn is_of_node(prefix: &str) -> bool {
+    prefix == "sysctl" || prefix.starts_with("kubernetes.") || prefix.starts_with("slurm.")
 }
 
 impl Roles {

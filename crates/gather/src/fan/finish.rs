@@ -8,6 +8,7 @@ use linerate_formats::bounds::FLEET_UNPACKED;
 use linerate_out::file::{self, Access};
 use linerate_snapshot::capture::posix;
 use linerate_snapshot::{Budget, Reader, Snapshot};
+use std::ops::RangeInclusive;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Clocks that differ by less are not remarked.
@@ -30,9 +31,10 @@ struct Packed {
     notes: Vec<String>,
 }
 
-/// Reads what a node sent and writes its file, whole or not at all.
+/// Reads what a node sent, which was asked at a time, and writes its file, whole or not at all.
 pub(super) fn write<'a>(
     target: &Target,
+    asked: SystemTime,
     sent: Sent,
     by: By,
     shared: &Shared<'a>,
@@ -40,9 +42,10 @@ pub(super) fn write<'a>(
 ) -> Result<Outcome, Failed> {
     let (label, options) = (target.name.clone(), shared.options);
     let cancel = shared.cancel;
+    let during = asked..=SystemTime::now();
     let packed = shared.desk.ask(move |reader| match cancel.is_cancelled() {
         true => Err(interrupted()),
-        false => pack(reader, &label, sent, options),
+        false => pack(reader, &label, &during, sent, options),
     });
     let mut packed = packed.unwrap_or_else(|| Err(interrupted()))?;
     notes.append(&mut packed.notes);
@@ -55,7 +58,13 @@ pub(super) fn write<'a>(
 
 /// It is read as whatever a stranger sends, and written anew, unless it is to the byte what would be written: a file of the fleet has only
 /// what linerate writes.
-fn pack(reader: &mut Reader, label: &str, sent: Sent, options: &Options) -> Result<Packed, Failed> {
+fn pack(
+    reader: &mut Reader,
+    label: &str,
+    during: &RangeInclusive<SystemTime>,
+    sent: Sent,
+    options: &Options,
+) -> Result<Packed, Failed> {
     let mut notes = Vec::new();
     let mut came = None;
     let mut snapshot = match sent {
@@ -74,7 +83,7 @@ fn pack(reader: &mut Reader, label: &str, sent: Sent, options: &Options) -> Resu
             found.snapshot
         }
     };
-    notes.extend(clock(&snapshot));
+    notes.extend(clock(snapshot.manifest.time, during));
     let nameless = options.redact || snapshot.manifest.redacted;
     for joined in options.lists.join(&mut snapshot, label, nameless) {
         if let Err(why) = joined.found {
@@ -120,12 +129,14 @@ fn brief(why: Stranger) -> String {
     }
 }
 
-/// A clock that is not the one here.
-fn clock(snapshot: &Snapshot) -> Option<String> {
-    let there = UNIX_EPOCH + Duration::from_secs(snapshot.manifest.time.min(1 << 40));
-    let now = SystemTime::now();
-    let apart = now.duration_since(there).or_else(|_| there.duration_since(now)).unwrap_or_default();
-    (apart > SKEW).then(|| format!("its clock is {} s away from the one here", apart.as_secs()))
+/// A clock that says a time, seconds since 1970, at which the node was not being asked by the clock here.
+fn clock(there: u64, during: &RangeInclusive<SystemTime>) -> Option<String> {
+    let there = UNIX_EPOCH + Duration::from_secs(there.min(1 << 40));
+    let apart = |from: SystemTime, to: SystemTime| to.duration_since(from).ok().filter(|d| *d > SKEW);
+    if let Some(ahead) = apart(*during.end(), there) {
+        return Some(format!("its clock is {} s ahead of the one here", ahead.as_secs()));
+    }
+    apart(there, *during.start()).map(|behind| format!("its clock is {} s behind the one here", behind.as_secs()))
 }
 
 /// The one place between what a node showed and the disk: with the operator's key, a snapshot is redacted here.
@@ -138,4 +149,31 @@ fn redacted(mut snapshot: Snapshot, options: &Options) -> std::io::Result<Snapsh
 
 fn interrupted() -> Failed {
     Failed::new(Cause::Interrupted, "interrupted")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A node that took three minutes is not late, and a clock that is off by less than two is not remarked.
+    #[test]
+    fn a_clock_is_off_where_it_says_a_time_at_which_nobody_asked() {
+        let at = |s: u64| UNIX_EPOCH + Duration::from_secs(s);
+        let during = at(1_000_000)..=at(1_000_180);
+        for (there, said) in [
+            (1_000_000, None),
+            (1_000_090, None),
+            (1_000_180, None),
+            (999_880, None),
+            (999_879, Some("its clock is 121 s behind the one here")),
+            (1_000_300, None),
+            (1_000_301, Some("its clock is 121 s ahead of the one here")),
+            (1_003_780, Some("its clock is 3600 s ahead of the one here")),
+            (0, Some("its clock is 1000000 s behind the one here")),
+        ] {
+            assert_eq!(clock(there, &during).as_deref(), said, "{there}");
+        }
+        // A number that no clock has.
+        assert!(clock(u64::MAX, &during).is_some_and(|s| s.ends_with(" s ahead of the one here")));
+    }
 }

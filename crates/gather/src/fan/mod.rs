@@ -385,3 +385,44 @@ fn work<'a>(queue: &Queue<'a>, shared: &Shared<'a>, news: &Sender<News>) {
         let _ = news.send(News::Ended(Box::new(node)));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(name: &str, seconds: f64, tries: u32, cause: Option<Cause>) -> Node {
+        let outcome = match cause {
+            Some(cause) => Outcome::Failed { cause, why: String::new() },
+            None => Outcome::Fresh { file: PathBuf::new() },
+        };
+        Node { name: name.to_owned(), outcome, seconds, tries, notes: Vec::new() }
+    }
+
+    /// The time that is left is that of those that were asked, by how many are left; fresh ones took none and say nothing about the pace.
+    #[test]
+    fn the_time_that_is_left_follows_from_the_nodes_that_were_asked() {
+        let ago = |seconds: u64| Instant::now().checked_sub(Duration::from_secs(seconds)).unwrap();
+        let running = |of: &[(&str, u64)]| of.iter().map(|(n, s)| ((*n).to_owned(), ago(*s))).collect();
+        let mut summary = Summary::default();
+        let before = progress(&summary, &running(&[("n9", 4)]), 20, ago(10));
+        assert_eq!((before.all, before.done, before.left, before.slow.len()), (20, 0, None, 0));
+        // Ten of twenty are fresh: nothing is known yet.
+        summary.nodes = (0..10).map(|i| node(&format!("f{i}"), 0.0, 0, None)).collect();
+        assert_eq!(progress(&summary, &running(&[]), 20, ago(10)).left, None);
+        // Four of the other ten in ten seconds: six more take fifteen.
+        let failed = Some(Cause::Refused);
+        summary.nodes.extend([node("a", 2.0, 1, None), node("b", 2.0, 1, None), node("c", 2.0, 3, failed)]);
+        summary.nodes.push(node("d", 2.0, 1, Some(Cause::TimedOut)));
+        let now = progress(&summary, &running(&[("n8", 5), ("n7", 9), ("n6", 30)]), 20, ago(10));
+        assert_eq!((now.all, now.done, now.left), (20, 12, Some(15)));
+        assert_eq!(now.failed, BTreeMap::from([(Cause::Refused, 1), (Cause::TimedOut, 1)]));
+        // Slow is what takes three times as long as the others did.
+        let slow: Vec<&str> = now.slow.iter().map(|(n, _)| n.as_str()).collect();
+        assert_eq!((slow, now.slow[0].1), (vec!["n6", "n7"], 30));
+        // All are asked; and no number of nodes makes it overflow.
+        summary.nodes.extend((0..6).map(|i| node(&format!("l{i}"), 2.0, 1, None)));
+        assert_eq!(progress(&summary, &running(&[]), 20, ago(25)).left, Some(0));
+        assert_eq!(progress(&summary, &running(&[]), 3, ago(25)).left, Some(0));
+        assert!(progress(&summary, &running(&[]), usize::MAX, ago(25)).left.is_some());
+    }
+}

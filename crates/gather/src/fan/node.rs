@@ -7,7 +7,7 @@ use super::{By, Cause, Collector, Outcome, Program, Shared, cause, finish, way};
 use crate::Target;
 use linerate_snapshot::capture::{Options as Capture, Purpose, capture};
 use linerate_transport::{Command, PushError, Remover, Transport, TransportError, place};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// Time for a push.
 const PUSH: Duration = Duration::from_secs(600);
@@ -16,7 +16,8 @@ const PUSH: Duration = Duration::from_secs(600);
 const KEPT: usize = 512 << 10;
 const LARGE: usize = 4 << 20;
 pub(super) const LARGE_AT_A_TIME: usize = 8;
-/// A shell's status for a program that it may not run, and for one that is not there (as one whose C library is missing).
+/// A shell's status for a program that it may not run, and for one that is not there. A program that does not start was found out before; these are left
+/// for one that is gone since then, or that `sudo` may not run.
 const CANNOT: [i32; 2] = [126, 127];
 
 /// Why it was not collected.
@@ -51,10 +52,11 @@ enum Way<'a> {
 
 pub(super) fn collect(target: &Target, shared: &Shared<'_>, notes: &mut Vec<String>) -> Result<Outcome, Failed> {
     let host = target.spec.transport_alone(&target.ssh_options)?;
+    let asked = SystemTime::now();
     if host.is_here() {
         let options = Capture { redact: shared.options.redact_there(), ..Capture::new("/", Purpose::Collect) };
         let snapshot = capture(&options, &|_| {}).map_err(|e| Failed::new(Cause::ProgramFailed, e.to_string()))?;
-        return finish::write(target, Sent::Here(Box::new(snapshot)), By::Here, shared, notes);
+        return finish::write(target, asked, Sent::Here(Box::new(snapshot)), By::Here, shared, notes);
     }
     if shared.options.collector == Collector::Script {
         return script(target, host.as_ref(), shared, notes);
@@ -63,7 +65,7 @@ pub(super) fn collect(target: &Target, shared: &Shared<'_>, notes: &mut Vec<Stri
         Way::Done(mut answer, installed) => {
             let by = if installed { By::Installed } else { By::Cache };
             let bytes = std::mem::take(&mut answer.ear.bytes);
-            return finish::write(target, Sent::Archive(bytes), by, shared, notes);
+            return finish::write(target, asked, Sent::Archive(bytes), by, shared, notes);
         }
         Way::None(why) => why,
         Way::Missing(machine) => match push(&machine, host.as_ref(), shared) {
@@ -73,7 +75,7 @@ pub(super) fn collect(target: &Target, shared: &Shared<'_>, notes: &mut Vec<Stri
                 match again {
                     Way::Done(mut answer, _) => {
                         let bytes = std::mem::take(&mut answer.ear.bytes);
-                        return finish::write(target, Sent::Archive(bytes), By::Pushed, shared, notes);
+                        return finish::write(target, asked, Sent::Archive(bytes), By::Pushed, shared, notes);
                     }
                     Way::None(why) => why,
                     Way::Missing(_) => "the pushed program is missing".to_owned(),
@@ -108,7 +110,7 @@ fn ask<'a>(target: &Target, host: &dyn Transport, shared: &Shared<'a>) -> Result
         }
         (Some(Said::Missing(machine)), _) => Ok(Way::Missing(machine.clone())),
         (Some(Said::Foreign(machine)), _) => Ok(Way::None(format!("no program for {machine}"))),
-        (Some(Said::Cannot(why)), _) => Ok(Way::None((*why).to_owned())),
+        (Some(Said::Cannot(why)), _) => Ok(Way::None(why.clone())),
         (None, 0) => Err(Failed::new(Cause::Garbage, "it did not run what it was asked to run")),
         (None, status) => {
             Err(Failed::new(Cause::NoShell, format!("its shell ended with status {status} and said: {said}")))
@@ -179,13 +181,14 @@ fn script(
     shared: &Shared<'_>,
     notes: &mut Vec<String>,
 ) -> Result<Outcome, Failed> {
+    let asked = SystemTime::now();
     let (command, ear, word) = way::script(target, shared.options);
     let mut answer = listen(host, &command, ear, shared)?;
     let (status, said) = (answer.status, answer.said.clone());
     match (answer.ear.said.take(), status) {
         (Some(Said::Begin { .. }), 0) => {
             let bytes = std::mem::take(&mut answer.ear.bytes);
-            finish::write(target, Sent::Printed(bytes, word), By::Script, shared, notes)
+            finish::write(target, asked, Sent::Printed(bytes, word), By::Script, shared, notes)
         }
         (Some(_), status) => {
             Err(Failed::new(Cause::ProgramFailed, format!("the script ended with status {status} and said: {said}")))

@@ -10,6 +10,8 @@ use linerate_transport::{Command, chance};
 const WAY: &str = include_str!("way.sh");
 /// What the script says instead of a program's output begins so, behind the word that marks it.
 const WORD: &str = "linerate-way";
+/// Characters kept of a host's words: a line of the dynamic linker with two paths fits.
+const BRIEF: usize = 400;
 
 /// What the script did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,8 +27,8 @@ pub(super) enum Said {
     Missing(String),
     /// None of the programs is for that machine.
     Foreign(String),
-    /// Nothing can be pushed there, and why.
-    Cannot(&'static str),
+    /// No program can be pushed there or runs there, and why.
+    Cannot(String),
 }
 
 /// Why no more is taken.
@@ -86,6 +88,7 @@ impl Ear {
 /// A banner without a line's end may stand before it.
 fn said(line: &str, mark: &str) -> Option<Said> {
     let (_, said) = line.trim_end().split_once(mark)?;
+    let (_, rest) = said.split_once(' ').unwrap_or((said, ""));
     let mut words = said.split(' ');
     let plain = |w: Option<&str>| -> String {
         w.unwrap_or_default().chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').take(20).collect()
@@ -94,12 +97,20 @@ fn said(line: &str, mark: &str) -> Option<Said> {
         "begin" => Said::Begin { installed: words.next() == Some("installed"), user: plain(words.next()) },
         "missing" => Said::Missing(plain(words.next())),
         "foreign" => Said::Foreign(plain(words.next())),
-        "no-home" => Said::Cannot("the user has no home directory"),
+        "cannot" => Said::Cannot(format!("the program does not run on the host: {}", brief(rest))),
+        "no-home" => Said::Cannot("the user has no home directory".to_owned()),
         "no-digest" => {
-            Said::Cannot("no program on the host makes SHA-256 sums, so no program can be checked before it runs")
+            let why = "no program on the host makes SHA-256 sums, so no program can be checked before it runs";
+            Said::Cannot(why.to_owned())
         }
         _ => return None,
     })
+}
+
+/// Words of a host: without control characters and secrets, and not many of them.
+fn brief(words: &str) -> String {
+    let words: String = words.chars().filter(|c| !c.is_control()).take(BRIEF).collect();
+    linerate_snapshot::without_secrets(&words).into_owned()
 }
 
 /// The script with its arguments, and the word that marks what it says.
@@ -109,7 +120,8 @@ pub(super) fn command(target: &Target, options: &Options) -> (Command, Ear) {
     let flags = [
         if target.sudo { "sudo" } else { "-" },
         if options.leave_nothing { "leave" } else { "keep" },
-        if options.collector == Collector::Given { "-" } else { options.version.as_str() },
+        if options.collector == Collector::Given { "-" } else { "installed" },
+        options.version.as_str(),
     ];
     let programs = options.programs.iter().map(|p| format!("{}:{}", p.machine, p.digest));
     let run = ["--", "collect", "--quiet", "--output", "-"]
@@ -163,6 +175,9 @@ mod tests {
             Some(Said::Missing("x86_642J".into()))
         );
         assert_eq!(heard(&[b"linerate-way abc\n", b"linerate-way abc what\n"]).1.said, None);
+        let long = format!("linerate-way abc cannot \x1b[2Jno {}\n", "x".repeat(4000));
+        let Some(Said::Cannot(why)) = heard(&[long.as_bytes()]).1.said else { panic!("nothing was heard") };
+        assert!(why.starts_with("the program does not run there: [2Jno x") && why.len() < 500, "{why}");
     }
 
     #[test]

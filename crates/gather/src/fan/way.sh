@@ -1,8 +1,9 @@
 # The way to the program on a host. $1 a word that marks what is said here, $2 whether sudo is tried, $3 whether the program is removed,
-# $4 version that an installed one must have, then MACHINE:DIGEST of the programs that could be pushed, --, and the arguments.
-nonce=$1 sudo=$2 leave=$3 version=$4
-shift 4
-say() { echo "linerate-way $nonce $*"; }
+# $4 whether one that is installed may run, $5 the version that a program must have, then MACHINE:DIGEST of the programs that could be pushed,
+# --, and the arguments.
+nonce=$1 sudo=$2 leave=$3 installed=$4 version=$5
+shift 5
+say() { printf 'linerate-way %s %s\n' "$nonce" "$*"; }
 machine=$(uname -m)
 sum=
 while [ $# -gt 0 ] && [ "$1" != -- ]; do
@@ -31,10 +32,38 @@ remove() {
     rm -f "$file"
     rmdir "$home/linerate/$sum" "$home/linerate" 2>/dev/null
 }
+# Without a limit of its own a question has that of the whole.
+limit=
+for try in "timeout -k 1 10" "timeout 10"; do
+    [ -n "$limit" ] || ! $try true 2>/dev/null || limit=$try
+done
+# Asks a program for its version: nothing, or why it cannot run here. The dynamic linker of a C library that is too old ends with 1, as a program
+# that failed does, so that this is seen before anything begins. A word ends what is read: what the program left behind may hold the pipe open.
+refused() {
+    {
+        $limit "$@" --version </dev/null 2>&1
+        printf '\n%s %s\n' "$nonce" "$?"
+    } | {
+        said= status=
+        while [ -z "$status" ] && IFS= read -r line; do
+            case $line in
+            "linerate $version") exit ;;
+            "$nonce "*) status=${line#"$nonce "} ;;
+            *) [ -n "$said" ] || said=$line ;;
+            esac
+        done
+        said=${said#"$file: "}
+        said=${said%" (required by $file)"}
+        case $status in
+        124 | 137 | 143) echo "it does not say its version within 10 s" ;;
+        *) printf '%s\n' "asked for its version, it ended with status $status and said: ${said:-nothing}" ;;
+        esac
+    }
+}
 run() {
     how=$1 program=$2
     shift 2
-    if [ "$sudo" = sudo ] && [ "$(id -u)" != 0 ] && sudo -n -- "$program" --version </dev/null >/dev/null 2>&1; then
+    if [ "$sudo" = sudo ] && [ "$(id -u)" != 0 ] && [ -z "$(refused sudo -n -- "$program" 2>/dev/null)" ]; then
         say begin "$how" sudo
         set -- sudo -n -- "$program" "$@"
     else
@@ -47,18 +76,26 @@ run() {
     "$@"
     exit
 }
+why=
 if [ -n "$sum" ] && [ -n "$home" ] && [ -f "$file" ] && [ ! -h "$file" ]; then
     got=$(digest "$file" 2>/dev/null)
-    [ "${got%% *}" != "$sum" ] || run cache "$file" "$@"
-    [ -z "$got" ] || rm -f "$file"
+    if [ "${got%% *}" = "$sum" ]; then
+        why=$(refused "$file" 2>/dev/null)
+        [ -n "$why" ] || run cache "$file" "$@"
+    elif [ -n "$got" ]; then
+        rm -f "$file"
+    fi
 fi
-if [ "$version" != - ]; then
-    installed=$(command -v linerate 2>/dev/null)
-    case $installed in
-    /*) [ "$("$installed" --version </dev/null 2>/dev/null)" != "linerate $version" ] || run installed "$installed" "$@" ;;
+if [ "$installed" = installed ]; then
+    there=$(command -v linerate 2>/dev/null)
+    case $there in
+    /*) [ -n "$(refused "$there" 2>/dev/null)" ] || run installed "$there" "$@" ;;
     esac
 fi
-if [ -z "$sum" ]; then
+if [ -n "$why" ]; then
+    [ "$leave" != leave ] || remove
+    say cannot "$why"
+elif [ -z "$sum" ]; then
     say foreign "$machine"
 elif [ -z "$home" ]; then
     say no-home

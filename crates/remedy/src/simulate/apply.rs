@@ -76,6 +76,20 @@ fn self_value(sim: &mut Sim<'_>, path: &str, value: &str) {
     {
         network::mtu(sim, interface, value);
     }
+    if path.trim_start_matches('/') == "proc/sys/vm/nr_hugepages" {
+        huge_pages(sim, value);
+    }
+}
+
+/// Huge pages of the default size, where the kernel counts them (mm/hugetlb.c, `hugetlb_report_meminfo`). It may find less room than is asked for: the
+/// proof reads the count.
+fn huge_pages(sim: &mut Sim<'_>, value: &str) {
+    const MEMINFO: &str = "proc/meminfo";
+    const NAME: &str = "HugePages_Total:";
+    let Some(text) = sim.text(MEMINFO) else { return };
+    let line = |l: &str| if l.starts_with(NAME) { format!("{NAME} {value:>7}") } else { l.to_owned() };
+    let new: Vec<String> = text.lines().map(line).collect();
+    sim.write(MEMINFO, &format!("{}\n", new.join("\n")));
 }
 
 /// A file that shows a choice, `always [madvise] never`, shows another one.

@@ -26,7 +26,7 @@ const OPERATORS: [&str; 12] = [
 ];
 
 /// What the ids of facts of things begin with, the longest first.
-const PREFIXES: [&str; 20] = [
+const PREFIXES: [&str; 21] = [
     "kubernetes.annotations",
     "kubernetes.conditions",
     "kubernetes.resources",
@@ -41,6 +41,7 @@ const PREFIXES: [&str; 20] = [
     "nic_firmware",
     "rdma.ports",
     "pci.bars",
+    "sysctl",
     "gpus",
     "rdma",
     "numa",
@@ -101,6 +102,7 @@ fn row(item: &Item<'_, '_>, class: &str, by: &Default, roles: &Roles, out: &mut 
         "kubernetes.resources" => Some(("resource", "nvidia.com/gpu")),
         "kubernetes.conditions" => Some(("condition", "Ready")),
         "slurm.gres" => Some(("resource", "gpu:h100")),
+        "sysctl" => Some(("setting", "vm.zone_reclaim_mode")),
         _ => None,
     };
     if let (Some((what, example)), true) = (which, part.is_empty()) {
