@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(heard(&[b"linerate-way abc\n", b"linerate-way abc what\n"]).1.said, None);
         let long = format!("linerate-way abc cannot \x1b[2Jno {}\n", "x".repeat(4000));
         let Some(Said::Cannot(why)) = heard(&[long.as_bytes()]).1.said else { panic!("nothing was heard") };
-        assert!(why.starts_with("the program does not run there: [2Jno x") && why.len() < 500, "{why}");
+        assert!(why.starts_with("the program does not run on the host: [2Jno x") && why.len() < 500, "{why}");
     }
 
     #[test]

@@ -32,38 +32,24 @@ remove() {
     rm -f "$file"
     rmdir "$home/linerate/$sum" "$home/linerate" 2>/dev/null
 }
-# Without a limit of its own a question has that of the whole.
-limit=
-for try in "timeout -k 1 10" "timeout 10"; do
-    [ -n "$limit" ] || ! $try true 2>/dev/null || limit=$try
-done
-# Asks a program for its version: nothing, or why it cannot run here. The dynamic linker of a C library that is too old ends with 1, as a program
-# that failed does, so that this is seen before anything begins. A word ends what is read: what the program left behind may hold the pipe open.
+# Asks a program for its version, and says in `why` that it cannot run here. The dynamic linker of a C library that is too old ends with 1, as a
+# program that failed does, so that this is seen before anything begins. One that hangs has the limit of the whole.
 refused() {
-    {
-        $limit "$@" --version </dev/null 2>&1
-        printf '\n%s %s\n' "$nonce" "$?"
-    } | {
-        said= status=
-        while [ -z "$status" ] && IFS= read -r line; do
-            case $line in
-            "linerate $version") exit ;;
-            "$nonce "*) status=${line#"$nonce "} ;;
-            *) [ -n "$said" ] || said=$line ;;
-            esac
-        done
-        said=${said#"$file: "}
-        said=${said%" (required by $file)"}
-        case $status in
-        124 | 137 | 143) echo "it does not say its version within 10 s" ;;
-        *) printf '%s\n' "asked for its version, it ended with status $status and said: ${said:-nothing}" ;;
-        esac
-    }
+    why=
+    said=$("$@" --version </dev/null 2>&1)
+    status=$?
+    [ "$said" != "linerate $version" ] || return 1
+    said=${said%%"$newline"*}
+    said=${said#"$file: "}
+    said=${said%" (required by $file)"}
+    why="asked for its version, it ended with status $status and said: ${said:-nothing}"
 }
+newline='
+'
 run() {
     how=$1 program=$2
     shift 2
-    if [ "$sudo" = sudo ] && [ "$(id -u)" != 0 ] && [ -z "$(refused sudo -n -- "$program" 2>/dev/null)" ]; then
+    if [ "$sudo" = sudo ] && [ "$(id -u)" != 0 ] && ! refused sudo -n -- "$program"; then
         say begin "$how" sudo
         set -- sudo -n -- "$program" "$@"
     else
@@ -80,17 +66,17 @@ why=
 if [ -n "$sum" ] && [ -n "$home" ] && [ -f "$file" ] && [ ! -h "$file" ]; then
     got=$(digest "$file" 2>/dev/null)
     if [ "${got%% *}" = "$sum" ]; then
-        why=$(refused "$file" 2>/dev/null)
-        [ -n "$why" ] || run cache "$file" "$@"
+        refused "$file" || run cache "$file" "$@"
     elif [ -n "$got" ]; then
         rm -f "$file"
     fi
 fi
 if [ "$installed" = installed ]; then
-    there=$(command -v linerate 2>/dev/null)
+    there=$(command -v linerate 2>/dev/null) pushed=$why
     case $there in
-    /*) [ -n "$(refused "$there" 2>/dev/null)" ] || run installed "$there" "$@" ;;
+    /*) refused "$there" || run installed "$there" "$@" ;;
     esac
+    why=$pushed
 fi
 if [ -n "$why" ]; then
     [ "$leave" != leave ] || remove
