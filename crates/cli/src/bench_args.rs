@@ -461,9 +461,9 @@ pub(crate) fn seconds(text: &str) -> Result<u64, NotAValue> {
     value.ok_or(NotAValue::Time)
 }
 
-/// A size as `linerate_formats::size` reads it, of what a benchmark may move.
+/// A number of bytes, as `linerate_formats::size` reads it, below 10^18.
 fn bytes(text: &str) -> Result<u64, NotAValue> {
-    /// What is beyond is a slip of the keyboard, and no number of the history's.
+    /// More than any benchmark moves; the history holds numbers of 63 bits.
     const MOST: u64 = 1_000_000_000_000_000_000;
     let bytes = linerate_formats::size::parse(text).filter(|n| *n < MOST);
     bytes.ok_or(NotAValue::Bytes)

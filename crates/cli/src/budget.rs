@@ -23,7 +23,7 @@ pub(crate) fn options(root: impl Into<PathBuf>, purpose: Purpose) -> Options {
     Options { budget: budget(), ..Options::new(root, purpose) }
 }
 
-/// A size as `linerate_formats::size` reads it; nothing is none.
+/// A size, as `linerate_formats::size` reads it, above zero.
 pub(crate) fn size(text: &str) -> Result<u64, NotAValue> {
     let bytes = linerate_formats::size::parse(text).filter(|n| *n > 0);
     bytes.ok_or_else(|| NotAValue::Size(text.to_owned()))

@@ -1,6 +1,6 @@
 //! The name that somebody meant: how unlike two names are, and which of many is the nearest.
 
-/// Bytes. What is longer is no misspelling, and comparing it costs time.
+/// Bytes. A longer text is not a misspelled name, and comparing it costs time.
 const LONGEST: usize = 128;
 /// Share of the pairs of letters that names which are only alike have in common.
 const ALIKE: f64 = 0.4;
@@ -15,8 +15,8 @@ pub fn distance(a: &str, b: &str, max: usize) -> Option<usize> {
     Some(strsim::osa_distance(a, b)).filter(|d| *d <= max)
 }
 
-/// The first of the names that are nearest to a word, at most `max` letters away; of equally near ones one that begins with it. Letter case
-/// is nothing, and dash and underscore are the same.
+/// The name nearest to a word, at most `max` letters away. Of equally near names, one that begins with the word comes before the others, then
+/// the first. Letter case is ignored; dash and underscore are the same letter.
 pub fn within<'n>(word: &str, max: usize, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     if word.len() > LONGEST {
         return None;
@@ -30,12 +30,13 @@ pub fn within<'n>(word: &str, max: usize, names: impl Iterator<Item = &'n str>) 
     rated.min_by_key(|(d, begins, _)| (*d, *begins)).map(|(.., n)| n)
 }
 
-/// The same, with a third of the word's letters, at least one and at most six.
+/// As [`within`], where a third of the word's letters may be wrong: at least one, at most six.
 pub fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     within(word, (word.len() / 3).clamp(1, 6), names)
 }
 
-/// The nearest name; where none is near, the one that is made of the same letters in other places: `gid/index` for `rdma/gid-index`.
+/// The nearest name; where none is near, the name that has the most pairs of letters in common with the word, if it has many:
+/// `acs/redirect` finds `acs/redirect-on-p2p-path`.
 pub fn alike<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let names: Vec<&str> = names.collect();
     nearest(word, names.iter().copied()).or_else(|| {
@@ -89,7 +90,7 @@ mod tests {
         for (word, want) in [
             ("acs/redirect", Some("acs/redirect-on-p2p-path")),
             ("gid-index", Some("rdma/gid-index")),
-            ("bar1", None),
+            ("bar1", Some("gpu/bar1-size")),
             ("rdma/gid-indx", Some("rdma/gid-index")),
             ("banana", None),
         ] {

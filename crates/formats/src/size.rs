@@ -7,10 +7,10 @@
 //! | `KiB`, `MiB`, `GiB`, `TiB` | powers of 1024 |
 //! | `K`, `M`, `G`, `T` | powers of 1024, as the kernel's and the benchmarks' options take them |
 //!
-//! Letter case is nothing. Texts of tools in which the same letters mean something else have their own readers: `nvidia-smi` prints `MB`
+//! Letter case is ignored. Texts of tools in which the same letters mean something else have their own readers: `nvidia-smi` prints `MB`
 //! and lspci's resizable BARs `256MB` for powers of 1024, tables of benchmarks keep the unit that they were written in (`units.rs`).
 
-/// How many bytes a unit is. `None`: it is no unit of this list.
+/// How many bytes a unit is. `None` for a unit that is not in the list.
 #[must_use]
 pub fn unit(name: &str) -> Option<u64> {
     let name = name.to_ascii_lowercase();

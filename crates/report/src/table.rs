@@ -187,14 +187,11 @@ impl Table {
 
     /// Columns that fit beside each other, behind the first.
     fn blocks(&self, room: usize, widths: &[usize]) -> Vec<Range<usize>> {
-        let Some((first, others)) = widths.split_first() else { return vec![0..0] };
-        let room = room.saturating_sub(*first);
-        if others.iter().map(|w| w + 2).sum::<usize>() <= room {
-            return vec![1..widths.len()];
-        }
-        let (mut out, mut start, mut used) = (Vec::new(), 1, 0);
+        let room = room.saturating_sub(widths.first().copied().unwrap_or(0));
+        let fits = widths.iter().skip(1).map(|w| w + 2).sum::<usize>() <= room;
+        let (mut out, mut start, mut used) = (Vec::new(), widths.len().min(1), 0);
         for (i, w) in widths.iter().enumerate().skip(1) {
-            if i > start && (used + w + 2 > room || self.columns.get(i).is_some_and(|c| c.parts)) {
+            if !fits && i > start && (used + w + 2 > room || self.columns.get(i).is_some_and(|c| c.parts)) {
                 out.push(start..i);
                 (start, used) = (i, 0);
             }
