@@ -6,6 +6,7 @@ use linerate_facts::{Compared, Def, Fact, NAMES_A_BOOT, Reading, Subject, Value,
 use linerate_formats::bounds;
 use linerate_formats::pci::Bdf;
 use linerate_node::Node;
+use linerate_node::context::Role;
 use linerate_node::pci::Kind;
 use linerate_rules::{Rule, Severity, Status, Verdict};
 use linerate_snapshot::{Coverage, Place, Snapshot};
@@ -110,6 +111,8 @@ pub struct Profile {
     pub redact_key: Option<String>,
     /// The driver of the GPUs was asked for them.
     pub gpus_were_asked: bool,
+    /// What kind of node it is, where something tells.
+    pub role: Option<Role>,
 }
 
 impl Profile {
@@ -162,6 +165,7 @@ impl Profile {
             pci_is_whole,
             redact_key: snapshot.manifest.redact_key.clone(),
             gpus_were_asked,
+            role: node.context.role.value,
         }
     }
 

@@ -2,8 +2,9 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
-use linerate_fleet::Profile;
 use linerate_fleet::diff::{Diff, Difference, Shown, diff, groups};
+use linerate_fleet::drift::{Options, Table, Value, drift};
+use linerate_fleet::{Profile, Record};
 use linerate_node::Node;
 use linerate_rules::{Severity, Status};
 use linerate_snapshot::Snapshot;
@@ -94,6 +95,23 @@ fn two_queries_of_firmware_give_the_table_of_the_field_note() {
     assert_eq!((switch.len(), switch[0].names.len()), (1, 4));
     assert_eq!(switch[0].first.truth.severity(), Some(Severity::Info), "either value is right");
     assert!(found.by_number, "texts without a topology are paired by number, and that is said");
+
+    // Of many nodes the same is said: the setting that only some have is the wrong one.
+    let record =
+        |name: &str, text: &str| Record::read(name, &linerate_snapshot::load_bytes(text.as_bytes(), name).unwrap());
+    let (a, b) = (record("u25", &mlxconfig(reference)), record("u36", &mlxconfig(target)));
+    for of in [[&a, &b, &b], [&a, &a, &b]] {
+        let mut table = Table::new();
+        of.iter().for_each(|r| table.record(r));
+        let found = drift(&table, &Options::default());
+        let odd: Vec<_> = found.classes[0].facts.iter().filter(|f| f.part == "MAX_ACC_OUT_READ").collect();
+        assert_eq!(odd.len(), 4, "{odd:#?}");
+        for o in &odd {
+            assert_eq!(o.severity, Some(Severity::Low));
+            let there = o.values.iter().find(|v| v.value == Value::Present).unwrap();
+            assert_eq!(there.verdict.map(|s| (s.status, s.rule)), Some((Status::Fail, "nicfw/max-acc-out-read")));
+        }
+    }
 }
 
 /// What a query did not ask for is no difference.

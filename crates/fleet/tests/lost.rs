@@ -8,7 +8,7 @@ mod common;
 mod lost;
 
 use linerate_fleet::diff::diff;
-use linerate_fleet::drift::{Drift, Options, Table, drift};
+use linerate_fleet::drift::{Drift, Options, Reference, Table, drift};
 use linerate_fleet::policy::{self, Lessons, Policy};
 use linerate_fleet::{Profile, Record, Status, Traits};
 use linerate_node::Node;
@@ -36,7 +36,8 @@ fn rows(d: &Drift) -> Vec<String> {
 fn drifted(good: &[Record], odd: &Record, by_odd: bool) -> Drift {
     let mut table = Table::new();
     good.iter().chain([odd]).for_each(|r| table.record(r));
-    drift(&table, Options { reference: by_odd.then_some(good.len() as u32) })
+    let references = by_odd.then_some(Reference { node: good.len() as u32, of: None });
+    drift(&table, &Options { references: references.into_iter().collect() })
 }
 
 fn records(layout: Layout) -> Vec<Record> {

@@ -311,3 +311,26 @@ fn the_example_of_the_page_is_a_policy() {
         ));
     }
 }
+
+/// A class can be of one kind of node; a source that does not tell the kind may be of it.
+#[test]
+fn a_class_is_of_a_kind_of_node() {
+    let policy = parsed(
+        "schema = \"linerate.policy/1\"\n[class.host]\nmatch = { role = \"vm-host\" }\n[class.guest]\nmatch = { role = \"vm-guest\" }\n\
+         [class.metal]\nmatch = { role = \"bare-metal\" }\n",
+    );
+    assert_eq!(policy::write(&parsed(&policy::write(&policy))), policy::write(&policy));
+    let classes = |s: &Snapshot| {
+        let node = Node::decode(s);
+        let profile = Profile::of(&s.label, &node, s, &[]);
+        let checked = policy::check(&policy, &profile, &Traits::of(&node), None);
+        let names = |all: &[(&policy::Class, Vec<&str>)]| all.iter().map(|(c, _)| c.name.clone()).collect::<Vec<_>>();
+        (names(&checked.classes), names(&checked.undecided))
+    };
+    for (name, class) in [("healthy-8gpu", "metal"), ("healthy-vm-host", "host"), ("healthy-vm-guest", "guest")] {
+        assert_eq!(classes(&common::base(name)), (vec![class.to_owned()], Vec::new()), "{name}");
+    }
+    assert_eq!(classes(&Snapshot::new("empty")).1, ["host", "guest", "metal"]);
+    let wrong = "schema = \"linerate.policy/1\"\n[class.a]\nmatch = { role = \"hypervisor\" }";
+    assert!(policy::read(wrong).is_err_and(|all| all.iter().any(|m| m.line == 3 && m.to_string().contains("vm-host"))));
+}

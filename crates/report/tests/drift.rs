@@ -66,3 +66,27 @@ fn forms_say_the_same() {
         }
     }
 }
+
+/// A setting that differs now and after the reset is one row; one that differs only after it says so.
+#[test]
+fn what_holds_after_a_reset_is_called_so() {
+    let query = |name: &str, now: &str, next: &str| {
+        let text = format!(
+            "\nDevice #1:\n----------\n\nDevice type:        ConnectX7\nName:               MCX75310AAS-NEA_Ax\nDevice:             0000:03:00.0\n\n\
+             Configurations:                                 Default             Current             Next Boot\n\
+             \x20       SRIOV_EN                                False(0)            {now:<20}{next}\n"
+        );
+        Record::read(name, &linerate_snapshot::load_bytes(text.as_bytes(), name).unwrap())
+    };
+    let most = query("most", "False(0)", "False(0)");
+    for (odd, wanted) in [
+        (query("both", "True(1)", "True(1)"), &["SRIOV_EN"][..]),
+        (query("pending", "False(0)", "True(1)"), &["SRIOV_EN after the next reset"]),
+    ] {
+        let nodes = [("a1", &most), ("a2", &most), ("a3", &odd)];
+        let (page, _) = written(&nodes, &[], Format::Text(Style::default()));
+        let rows: Vec<&str> =
+            page.lines().filter_map(|l| l.split_once("SRIOV_EN").map(|(head, _)| &l[head.len()..])).collect();
+        assert_eq!(rows, wanted, "{page}");
+    }
+}

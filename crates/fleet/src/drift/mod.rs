@@ -289,12 +289,15 @@ impl Look<'_> {
             }
         }
         if !is_word && !not_listed.is_empty() && !there.is_empty() && !self.is_part_of_missing(owner, part, list) {
-            let values = [(Value::Present, there), (Value::NotListed, not_listed)];
+            // What rules say of the thing is what they say of its facts.
+            let all = keys.iter().filter_map(|k| merged.keys.get(*k)).flat_map(|values| values.values());
+            let verdict = all.filter_map(|h| h.verdict).max();
+            let values = [(Value::Present, there, verdict), (Value::NotListed, not_listed, None)];
             self.odd(
                 owner,
                 part,
                 list,
-                values.map(|(v, members)| Shown { value: v, members, verdict: None }).into(),
+                values.map(|(value, members, verdict)| Shown { value, members, verdict }).into(),
                 lost::part_severity(owner, list),
             );
         }

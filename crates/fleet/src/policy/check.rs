@@ -101,7 +101,7 @@ impl Checked<'_> {
 pub fn check<'p>(policy: &'p Policy, profile: &Profile, traits: &Traits, facts: Option<&Facts>) -> Checked<'p> {
     let (mut classes, mut perhaps) = (Vec::new(), Vec::new());
     for class in &policy.classes {
-        match class.matches.fits(traits) {
+        match class.matches.fits(traits, profile.role) {
             Fit::Yes => classes.push((class, Vec::new())),
             Fit::Perhaps(unseen) => perhaps.push((class, unseen)),
             Fit::No(_) => {}

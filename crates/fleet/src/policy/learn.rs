@@ -195,7 +195,7 @@ impl Lessons {
             out.policy.classes.push(Class {
                 claims: Vec::new(),
                 name: class,
-                matches: Match { board, cpu, gpus, nics },
+                matches: Match { board, cpu, gpus, nics, role: None },
                 seats: seats(&group),
                 rows,
                 devices,

@@ -214,10 +214,15 @@ pub(crate) fn by_severity<I: Iterator<Item = Option<Severity>>>(all: impl Fn() -
     by.join(", ")
 }
 
+/// What holds of a setting of a NIC's firmware after its next reset, and what holds now.
+pub(crate) const NEXT: &str = "nic_firmware.settings.next";
+pub(crate) const NOW: &str = "nic_firmware.settings.current";
+
 /// What differs, in words: whose, and the fact, or the name of what names itself (a setting, an argument, a module).
 pub(crate) fn title(at: &str, fact: &str, what: &str, part: &str) -> String {
     let names_itself = ["nic_firmware.settings", "kernel."].iter().any(|p| fact.starts_with(p));
     let what = match (what.is_empty(), part.is_empty()) {
+        (_, false) if fact == NEXT => format!("{part} after the next reset"),
         (_, false) if names_itself => part.to_owned(),
         (true, true) if ["pci", "gpus", "rdma", "nic_firmware"].contains(&fact) => "the device itself".to_owned(),
         (true, true) => fact.to_owned(),

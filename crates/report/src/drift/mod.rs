@@ -6,6 +6,7 @@ mod text;
 
 pub use json::SCHEMA;
 
+use crate::diff::{NEXT, NOW};
 use linerate_facts::position::{Device, Role, folded};
 use linerate_fleet::drift::{Class, Drift, Head, Members, Odd, Shown, Value, def};
 use linerate_fleet::identity::Remark;
@@ -13,7 +14,7 @@ use linerate_fleet::names;
 use linerate_fleet::{Owner, Said};
 use linerate_rules::Severity;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 /// What many nodes show together, for a reader.
@@ -250,7 +251,14 @@ type Alikeness<'c> = (&'static str, &'c str, Vec<(&'c Value, Vec<u32>, Option<Sa
 fn rows(heads: &[&Head], facts: &[Odd]) -> Vec<Row> {
     let mut out: Vec<(Row, Vec<Role>)> = Vec::new();
     let mut known: BTreeMap<Alikeness<'_>, usize> = BTreeMap::new();
-    for odd in facts {
+    let shows = |odd: &Odd| {
+        odd.values.iter().map(|v| (v.value.clone(), v.members.iter().collect::<Vec<_>>())).collect::<Vec<_>>()
+    };
+    let now: BTreeSet<_> =
+        facts.iter().filter(|o| o.id == NOW).map(|o| (&o.owner, o.part.as_str(), shows(o))).collect();
+    // What holds after the next reset differs as what holds now does.
+    let is_said = |o: &Odd| o.id == NEXT && now.contains(&(&o.owner, o.part.as_str(), shows(o)));
+    for odd in facts.iter().filter(|o| !is_said(o)) {
         let role: Option<Role> = match &odd.owner {
             Owner::Device(role) => role.parse().ok(),
             _ => None,

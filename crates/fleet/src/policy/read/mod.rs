@@ -5,6 +5,7 @@ mod row;
 pub(super) use row::{id as row_id, is_words, prefix as prefix_of};
 mod toml;
 
+use super::class::ROLES;
 use super::condition::Program;
 use super::said::{Mistake, Wrong};
 use super::{About, Class, Condition, Count, DEVICES, Match, Policy, SCHEMA, Test};
@@ -188,7 +189,7 @@ fn one_class(item: &Item<'_, '_>, by: &Default, rows: &mut usize) -> Option<Clas
 }
 
 fn matches(item: &Item<'_, '_>) -> Match {
-    const KEYS: [&str; 4] = ["board", "cpu", "gpus", "nics"];
+    const KEYS: [&str; 5] = ["board", "cpu", "gpus", "nics", "role"];
     let mut out = Match::default();
     for m in item.table().unwrap_or_default() {
         let text = m.str().unwrap_or_default();
@@ -197,6 +198,10 @@ fn matches(item: &Item<'_, '_>) -> Match {
             "cpu" => out.cpu = text,
             "gpus" => out.gpus = text,
             "nics" => out.nics = text,
+            "role" => match ROLES.iter().find(|(word, _)| *word == text) {
+                Some((_, role)) => out.role = Some(*role),
+                None => _ = m.must_be::<()>("bare-metal, vm-host or vm-guest"),
+            },
             _ => m.no_meaning(&KEYS),
         }
     }
