@@ -12,6 +12,7 @@ mod census;
 mod hosts;
 mod index;
 mod interrupt;
+mod listing;
 mod manifest;
 mod output;
 pub mod rdma_dump;
@@ -21,11 +22,12 @@ mod redact;
 mod source;
 mod texts;
 
-pub use archive::{Limits, OpenError, Reader, Unpacked, is_archive_head};
+pub use archive::{Each, Limits, OpenError, Reader, Unpacked, dated, is_archive_head, node_name};
 pub use budget::{Budget, Exceeded, charge_holes};
 pub use capture::machine_digest;
 pub use catalogue::tries;
 pub use index::{EntryId, EntryKind, Lookup, Snapshot};
+pub use listing::{Listing, Source, SourceKind, sources};
 pub use manifest::{Coverage, Manifest, Unread, covers};
 pub use output::{Output, OutputKind};
 pub use reading::{Place, Pos, Reading, Why};
@@ -33,7 +35,7 @@ pub use redact::secrets::{
     MARK, boot_digest, named as without_secrets_named, remove_secrets, setting, without_secrets,
 };
 pub use redact::{KeyError, RedactKey};
-pub use source::{is_snapshot_dir, load, load_bytes, options_for};
+pub use source::{is_snapshot_dir, load, load_bytes, load_each, options_for};
 pub use texts::{Texts, content, hosts_of};
 
 /// Where the capture keeps the answers of the NVML library.

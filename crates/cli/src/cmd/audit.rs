@@ -4,12 +4,13 @@ use crate::args::{AuditArgs, Format};
 use crate::claims::Claims;
 use crate::live;
 use crate::output::{Failure, Sink};
-use crate::sources;
+use crate::progress::Line;
+use crate::sources::{self, Member};
 use linerate_node::Node;
 use linerate_report::Report;
 use linerate_report::json::Version;
-use linerate_snapshot::Snapshot;
 use linerate_snapshot::capture::{Options, Purpose};
+use linerate_snapshot::{OpenError, Snapshot};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
@@ -27,7 +28,14 @@ pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
             if let Some(members) = sources::fleet(&paths) {
                 return super::fleet::run(a, &rules, &members, &[], &claims);
             }
-            let mut snapshot = load(a, &paths)?;
+            let mut snapshot = match load(a, &paths) {
+                Ok(snapshot) => snapshot,
+                // An archive of several nodes.
+                Err(Unloaded::Several(path)) => {
+                    return super::fleet::run(a, &rules, &[Member::of(&path)], &[], &claims);
+                }
+                Err(Unloaded::Failed(e)) => return Err(e),
+            };
             let label = paths.first().map_or_else(|| snapshot.label.clone(), |p| sources::label(p));
             claims.join(&mut snapshot, &label);
             claims.finish();
@@ -53,9 +61,19 @@ pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
     Ok(audit.exit_code())
 }
 
+/// Why there is no snapshot of one node.
+enum Unloaded {
+    Several(PathBuf),
+    Failed(Failure),
+}
+
 /// The one node that the arguments name.
-fn load(a: &AuditArgs, paths: &[PathBuf]) -> Result<Snapshot, Failure> {
+fn load(a: &AuditArgs, paths: &[PathBuf]) -> Result<Snapshot, Unloaded> {
     let path = a.root.as_deref().or(paths.first().map(|p| p.as_path())).unwrap_or(Path::new("/"));
     let options = Options { redact: !a.no_redact, ..crate::budget::options(path, Purpose::Audit) };
-    sources::load(path, &options)
+    let line = Line::new(true);
+    linerate_snapshot::load(path, &options, &|p| line.capture(p)).map_err(|e| match e {
+        OpenError::Several { wanted: None, .. } if path.is_file() => Unloaded::Several(path.to_owned()),
+        e => Unloaded::Failed(e.into()),
+    })
 }

@@ -97,19 +97,18 @@ fn since(a: &DriftArgs, time: u64) -> Result<u8, Failure> {
         return Err(Failure::new("no snapshots of nodes at several times")
             .hint("--since reads a fleet's directory, NODE/TIME.tar.zst, as `collect --on` writes it"));
     }
-    let paths: Vec<PathBuf> = pairs.iter().map(|(_, now)| now.path.clone()).collect();
+    let members: Vec<Member> = pairs.iter().map(|(_, now)| now.clone()).collect();
     let nobody = Member::of(Path::new(""));
     let before: HashMap<&Path, &Member> = pairs.iter().map(|(b, now)| (now.path.as_path(), b)).collect();
-    let look = |path: &Path, now: &Snapshot| -> Result<Diff, OpenError> {
-        let member = before.get(path).map_or(&nobody, |m| *m);
+    let look = |now: &Member, _: &str, snapshot: &Snapshot| -> Result<Diff, OpenError> {
+        let member = before.get(now.path.as_path()).map_or(&nobody, |m| *m);
         let options = CaptureOptions { redact: false, ..crate::budget::options(&member.path, Purpose::Audit) };
         let then = linerate_snapshot::load(&member.path, &options, &|_| {})?;
         let profile = |s: &Snapshot| Profile::of(&member.label, &Node::decode(s), s, linerate_rules::rules());
-        Ok(diff(&profile(&then), &profile(now)))
+        Ok(diff(&profile(&then), &profile(snapshot)))
     };
     let (mut changes, mut unreadable) = (Changes::default(), Vec::new());
-    crate::many::each(&paths, (false, &crate::many::as_it_is, &Line::new(true)), look, |path, seen| {
-        let label = before.get(path).map_or("", |m| m.label.as_str());
+    crate::many::each(&members, (false, &crate::many::as_it_is, &Line::new(true)), look, |label, seen| {
         match seen.and_then(|found| found) {
             Ok(found) => changes.node(label, &found),
             Err(e) => unreadable.push(Unreadable { source: label.to_owned(), why: e.reason() }),
@@ -125,16 +124,13 @@ fn since(a: &DriftArgs, time: u64) -> Result<u8, Failure> {
 
 /// Who shows what, of snapshots.
 fn table(members: &[Member], claims: &Claims) -> Result<(Table, Vec<Unreadable>), Failure> {
-    let paths: Vec<PathBuf> = members.iter().map(|m| m.path.clone()).collect();
-    let labels: HashMap<&Path, &str> = members.iter().map(|m| (m.path.as_path(), m.label.as_str())).collect();
-    let label = |path: &Path| labels.get(path).copied().unwrap_or_default();
-    let look = |path: &Path, snapshot: &Snapshot| Record::read(label(path), snapshot);
-    let before = |path: &Path, snapshot: &mut Snapshot| claims.join(snapshot, label(path));
+    let look = |_: &Member, label: &str, snapshot: &Snapshot| Record::read(label, snapshot);
+    let before = |label: &str, snapshot: &mut Snapshot| claims.join(snapshot, label);
     let (mut table, mut unreadable) = (Table::new(), Vec::new());
-    crate::many::each(&paths, (false, &before, &Line::new(true)), look, |path, seen| {
+    crate::many::each(members, (false, &before, &Line::new(true)), look, |label, seen| {
         match seen {
             Ok(record) => table.record(&record),
-            Err(e) => unreadable.push(Unreadable { source: label(path).to_owned(), why: e.reason() }),
+            Err(e) => unreadable.push(Unreadable { source: label.to_owned(), why: e.reason() }),
         }
         Ok(())
     })?;

@@ -11,8 +11,6 @@ use linerate_node::context::Role;
 use linerate_report::fleet::{self, Fleet};
 use linerate_rules::Rule;
 use linerate_snapshot::Snapshot;
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 
 /// `unread`: nodes of which there is no snapshot.
 pub(crate) fn run(
@@ -35,18 +33,16 @@ pub(crate) fn run(
         Format::Markdown => fleet::Format::Markdown,
     };
     let role = a.role.map(Role::from);
-    let paths: Vec<PathBuf> = members.iter().map(|m| m.path.clone()).collect();
-    let labels: HashMap<&Path, &str> = members.iter().map(|m| (m.path.as_path(), m.label.as_str())).collect();
-    let label = |path: &Path| labels.get(path).copied().unwrap_or_default();
     let mut summary = Fleet::new(format, rules);
     let looker = summary.looker();
     let progress = Line::new(a.output.is_some());
-    let look = |path: &Path, snapshot: &Snapshot| looker.look(label(path), &Node::decode_as(snapshot, role), snapshot);
-    let before = |path: &Path, snapshot: &mut Snapshot| claims.join(snapshot, label(path));
-    crate::many::each(&paths, (true, &before, &progress), look, |path, looked| {
+    let look =
+        |_: &Member, label: &str, snapshot: &Snapshot| looker.look(label, &Node::decode_as(snapshot, role), snapshot);
+    let before = |label: &str, snapshot: &mut Snapshot| claims.join(snapshot, label);
+    crate::many::each(members, (true, &before, &progress), look, |label, looked| {
         match looked {
-            Ok(looked) => summary.node(label(path), looked, &mut sink)?,
-            Err(e) => summary.unreadable(label(path), &e.to_string(), &mut sink)?,
+            Ok(looked) => summary.node(label, looked, &mut sink)?,
+            Err(e) => summary.unreadable(label, &e.to_string(), &mut sink)?,
         }
         Ok(())
     })?;

@@ -3,6 +3,7 @@
 mod assemble;
 mod dir;
 mod error;
+pub(crate) mod nested;
 mod own;
 mod pack;
 mod packed_text;
@@ -18,6 +19,7 @@ mod write;
 pub(crate) use dir::unpacked;
 pub use error::OpenError;
 use linerate_formats::bounds;
+pub use nested::{Each, dated, node_name};
 pub(crate) use packed_text::{PackedText, packed_text};
 pub(crate) use part::directory as part_of_tree;
 pub use read::Reader;

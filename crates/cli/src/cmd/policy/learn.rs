@@ -20,22 +20,21 @@ pub(super) fn run(a: &LearnArgs) -> Result<u8, Failure> {
     let mut lessons = Lessons::accepting(a.accept.iter().cloned());
     let (mut read, mut failed) = (0, nodes.unread().len());
     let progress = Line::new(members.len() > 1);
-    for (i, member) in members.iter().enumerate() {
-        let label = &member.label;
-        match nodes.read(member) {
+    nodes.each(|i, label, node| {
+        match node {
             Ok(snapshot) => {
                 let node = Node::decode(&snapshot);
                 lessons.add(label, &Profile::of(label, &node, &snapshot, linerate_rules::rules()), &Traits::of(&node));
                 read += 1;
             }
-            Err(e) if nodes.are_many() => {
+            Err(e) => {
                 remark(&format!("{label}: {}", e.what()));
                 failed += 1;
             }
-            Err(e) => return Err(e),
         }
         progress.count(i + 1, members.len(), "nodes");
-    }
+        Ok(())
+    })?;
     drop(progress);
     if read == 0 {
         return Err(Failure::new("no source could be read: nothing was learnt"));
