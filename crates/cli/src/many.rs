@@ -1,6 +1,7 @@
 //! Many snapshots, each read and looked at by one of several threads, and taken in the order of their names. Memory does not grow with their
 //! number, nor behind one that is slow: the others wait for it.
 
+use crate::chosen::Chosen;
 use crate::output::Failure;
 use crate::progress::Line;
 use crate::sources::Member;
@@ -52,10 +53,11 @@ impl Drop for Taker<'_> {
 type Node<T> = (String, Result<T, OpenError>);
 
 /// Looks at each node in some thread, and takes what was seen in the order of the sources; an archive may hold several. `redact`: of trees, what
-/// identifies is hashed. `before`: what is done to a snapshot first.
+/// identifies is hashed. `before`: what is done to a snapshot first. `chosen`:
+/// which nodes count.
 pub(crate) fn each<T: Send>(
     members: &[Member],
-    (redact, before, progress): (bool, &Before<'_>, &Line),
+    (redact, before, chosen, progress): (bool, &Before<'_>, &Chosen, &Line),
     look: impl Fn(&Member, &str, &Snapshot) -> T + Sync,
     mut take: impl FnMut(&str, Result<T, OpenError>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
@@ -75,7 +77,7 @@ pub(crate) fn each<T: Send>(
                     let Some(batch) = batches.get(i) else { return };
                     // The one that all wait for was begun before: it never waits.
                     taken.wait(i, threads * AHEAD);
-                    let seen = batch.iter().map(|m| one(&mut reader, m, (redact, before), look)).collect();
+                    let seen = batch.iter().map(|m| one(&mut reader, m, (redact, before, chosen), look)).collect();
                     // The receiver is gone when the output failed: nothing is left to do.
                     if to.send((i, seen)).is_err() {
                         return;
@@ -104,13 +106,16 @@ pub(crate) fn each<T: Send>(
 fn one<T>(
     reader: &mut Reader,
     member: &Member,
-    (redact, before): (bool, &Before<'_>),
+    (redact, before, chosen): (bool, &Before<'_>, &Chosen),
     look: &impl Fn(&Member, &str, &Snapshot) -> T,
 ) -> Vec<Node<T>> {
     let options = Options { redact, ..crate::budget::options(&member.path, Purpose::Audit) };
     let (mut found, mut spare) = (Found::default(), None);
     let read = load_each(reader, &member.path, &options, &mut |at, node| {
         let Some((slot, label)) = found.place(member, at) else { return };
+        if !chosen.takes(&label) {
+            return;
+        }
         let seen = node.map(|mut snapshot| {
             before(&label, &mut snapshot);
             let seen = look(member, &label, &snapshot);
@@ -120,6 +125,7 @@ fn one<T>(
         found.put(slot, label, seen);
     });
     spare.into_iter().for_each(|s| reader.recycle(s));
+    // What an archive might have held is not known: it is named, whoever is asked for.
     if let Err(e) = read {
         found.nodes.push((member.label.clone(), Err(e)));
     }
@@ -198,13 +204,17 @@ mod tests {
             taken += usize::from(seen.is_ok());
             Ok(())
         };
-        each(&members, (false, &as_it_is, &Line::new(false)), look, take).unwrap();
+        each(&members, (false, &as_it_is, &Chosen::default(), &Line::new(false)), look, take).unwrap();
         assert_eq!(taken, members.len());
         let most = most.into_inner();
         assert!(most <= ahead + BATCH, "{most} were looked at, {ahead} is as far as it may be");
         // Who takes gives up: everyone ends.
-        let failed =
-            each(&members, (false, &as_it_is, &Line::new(false)), |_, _, _| (), |_, _| Err(Failure::new("full")));
+        let failed = each(
+            &members,
+            (false, &as_it_is, &Chosen::default(), &Line::new(false)),
+            |_, _, _| (),
+            |_, _| Err(Failure::new("full")),
+        );
         assert!(failed.is_err());
     }
 }

@@ -106,7 +106,7 @@ pub(crate) struct Member {
 impl Member {
     /// A file or a tree by itself.
     pub(crate) fn of(path: &Path) -> Self {
-        Member { label: short(path), path: path.to_owned() }
+        Member { label: label(path), path: path.to_owned() }
     }
 }
 
@@ -163,10 +163,10 @@ fn name_of(p: &Path) -> String {
     p.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// How the node of one source is called: of a fleet's file (`NODE/TIME.tar.zst`) its directory.
+/// How the node of one source is called: of a fleet's file (`NODE/TIME.tar.zst`) or tree its directory.
 pub(crate) fn label(p: &Path) -> String {
-    let is_time = p.file_name().and_then(|n| n.to_str()).is_some_and(|n| linerate_gather::fan::time_of(n).is_some());
-    p.parent().filter(|_| is_time).map_or_else(|| short(p), name_of)
+    let text = p.to_string_lossy();
+    dated(&text).and_then(|dir| dir.rsplit('/').next()).map_or_else(|| short(p), str::to_owned)
 }
 
 /// The name of a file, without what packs it.

@@ -108,6 +108,49 @@ fn every_command_sees_the_same_nodes() {
     }
 }
 
+/// `--nodes`: some of them, whatever they lie in; what is not there is said, and does not pass.
+#[test]
+fn some_nodes_of_a_source() {
+    let dir = tempfile::tempdir().unwrap();
+    let policy = dir.path().join("p.toml");
+    let policy = policy.to_str().unwrap();
+    for (what, path) in sources(dir.path()).into_iter().filter(|(what, _)| !what.starts_with("sos")) {
+        let text = path.to_str().unwrap();
+        let (code, out) = run(dir.path(), &["drift", text, "--nodes", "gpu[001-002]"]);
+        assert!(code == 0 && out.contains("2 nodes") && !out.contains("gpu003"), "{what}: {code} {out}");
+        let (code, out) = run(dir.path(), &["drift", text, "--nodes", "gpu[001-003,009]"]);
+        assert!(code == 1 && out.contains("gpu009") && out.contains("no source has a node"), "{what}: {code} {out}");
+        let (_, out) = run(dir.path(), &["audit", text, "--nodes", "gpu[002,007]", "--format", "json"]);
+        assert!(out.contains("gpu002") && out.contains("gpu007") && !out.contains("gpu001"), "{what}: {out}");
+        let (code, out) = run(dir.path(), &["audit", text, "--nodes", "cpu1"]);
+        assert!(code == 3 && out.contains("no source has a node of this name: cpu1"), "{what}: {code} {out}");
+        let (_, out) = run(dir.path(), &["policy", "learn", text, "--nodes", "gpu[001-002]", "-o", policy]);
+        let learnt = std::fs::read_to_string(policy).unwrap();
+        assert!(learnt.contains("learnt_from = \"gpu[001-002]\""), "{what}: {out} {learnt}");
+        let check = ["policy", "check", policy, text, "--nodes", "gpu003", "--format", "json"];
+        let (code, out) = run(dir.path(), &check);
+        assert!(code == 1 && out.contains("gpu003") && !out.contains("gpu001"), "{what}: {code} {out}");
+        if path.is_dir() {
+            run(dir.path(), &["fleet", "index", text]);
+            let asked = ["where", "kernel.release=6.8.0", text, "--nodes", "gpu[002-003,009]"];
+            let (code, out) = run(dir.path(), &asked);
+            assert!(code == 0 && out.contains("gpu[002-003]") && out.contains("names: gpu009"), "{what}: {code} {out}");
+            // From the index, too.
+            let (code, out) = run(dir.path(), &["drift", text, "--nodes", "gpu[001-002]"]);
+            assert!(code == 0 && out.contains("2 nodes"), "{what}: {code} {out}");
+        }
+    }
+    let (code, out) = run(dir.path(), &["drift", "x", "--nodes", "gpu[1-"]);
+    assert!(code == 3 && out.contains("--nodes gpu[1-"), "{code} {out}");
+    // Files of a fleet's directory are called by it.
+    let files = NODES.map(|(n, _)| dir.path().join("fleet").join(n).join("20261102T120000Z"));
+    let mut learn = vec!["policy", "learn", "-o", policy];
+    learn.extend(files.iter().map(|f| f.to_str().unwrap()));
+    let (_, out) = run(dir.path(), &learn);
+    let learnt = std::fs::read_to_string(policy).unwrap();
+    assert!(learnt.contains("learnt_from = \"gpu[001-003]\""), "{out} {learnt}");
+}
+
 #[test]
 fn a_command_that_takes_one_node_names_them() {
     let dir = tempfile::tempdir().unwrap();

@@ -20,19 +20,21 @@ pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
     }
     // Reports are pasted into tickets: what is captured for them is redacted as a snapshot is.
     let live = live::many(&a.on, !a.no_redact)?;
+    let chosen = a.of.read()?;
     let snapshot = match &live {
         Some(live) if live.is_one() => live.one()?,
-        Some(live) => return super::fleet::run(a, &rules, &live.members, &live.unread, &Claims::default()),
+        Some(live) => return super::fleet::run(a, &rules, &live.members, &live.unread, (&Claims::default(), &chosen)),
         None => {
             let (paths, claims) = Claims::take(&a.sources)?;
-            if let Some(members) = sources::fleet(&paths) {
-                return super::fleet::run(a, &rules, &members, &[], &claims);
+            let one = || chosen.set().map(|_| paths.iter().map(|p| Member::of(p)).collect());
+            if let Some(members) = sources::fleet(&paths).or_else(one) {
+                return super::fleet::run(a, &rules, &chosen.of(members), &[], (&claims, &chosen));
             }
             let mut snapshot = match load(a, &paths) {
                 Ok(snapshot) => snapshot,
                 // An archive of several nodes.
                 Err(Unloaded::Several(path)) => {
-                    return super::fleet::run(a, &rules, &[Member::of(&path)], &[], &claims);
+                    return super::fleet::run(a, &rules, &[Member::of(&path)], &[], (&claims, &chosen));
                 }
                 Err(Unloaded::Failed(e)) => return Err(e),
             };

@@ -1,6 +1,7 @@
 //! `linerate audit` over many snapshots: each as it comes, then what fails where. Memory does not grow with their number.
 
 use crate::args::{AuditArgs, Format};
+use crate::chosen::{Chosen, NO_SOURCE};
 use crate::claims::Claims;
 use crate::live::Unread;
 use crate::output::{Failure, Sink};
@@ -18,7 +19,7 @@ pub(crate) fn run(
     rules: &[&'static Rule],
     members: &[Member],
     unread: &[Unread],
-    claims: &Claims,
+    (claims, chosen): (&Claims, &Chosen),
 ) -> Result<u8, Failure> {
     if a.schema.is_some() {
         return Err(Failure::new("the lines of many snapshots hold no facts, and have one version")
@@ -39,7 +40,7 @@ pub(crate) fn run(
     let look =
         |_: &Member, label: &str, snapshot: &Snapshot| looker.look(label, &Node::decode_as(snapshot, role), snapshot);
     let before = |label: &str, snapshot: &mut Snapshot| claims.join(snapshot, label);
-    crate::many::each(members, (true, &before, &progress), look, |label, looked| {
+    crate::many::each(members, (true, &before, chosen, &progress), look, |label, looked| {
         match looked {
             Ok(looked) => summary.node(label, looked, &mut sink)?,
             Err(e) => summary.unreadable(label, &e.to_string(), &mut sink)?,
@@ -48,6 +49,9 @@ pub(crate) fn run(
     })?;
     drop(progress);
     claims.finish();
+    for name in chosen.missing()? {
+        summary.unreadable(&name, NO_SOURCE, &mut sink)?;
+    }
     for Unread { name, why, .. } in unread {
         summary.unreadable(name, why, &mut sink)?;
     }

@@ -1,10 +1,11 @@
 //! Questions to an index: which nodes fulfil conditions, and the table that `drift` looks at. Only the rows that a question needs are read.
 
 use super::{Head, Index, IndexError, Wanted};
+use linerate_fleet::NodeSet;
 use linerate_fleet::condition::{Answer, Condition, Found};
 use linerate_fleet::drift::{self, CellNo, GroupNo, NodeNo, Table};
 use linerate_formats::wildcard;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -28,6 +29,8 @@ pub struct Question<'q> {
     pub subject: Option<&'q str>,
     /// Of which snapshots.
     pub when: When,
+    /// Of which nodes, by their labels; `None`: all.
+    pub nodes: Option<&'q NodeSet>,
 }
 
 /// A node of an answer.
@@ -84,7 +87,7 @@ impl Index {
     pub fn ask(&self, question: &Question<'_>) -> Result<Answered, IndexError> {
         let parts = self.each_group(|group| self.part(group, question))?;
         let heads: Vec<&[Head]> = parts.iter().map(|p| p.heads.as_slice()).collect();
-        let chosen = chosen(&heads, question.when);
+        let chosen = chosen(&heads, question.when, question.nodes);
         let mut out = Answered::default();
         // By group and number in it, the place in `yes`.
         let mut yes: Vec<(Node, (usize, usize))> = Vec::new();
@@ -155,14 +158,23 @@ impl Index {
         Ok(Part { heads, found, reasons })
     }
 
-    /// The table that `drift` looks at, of the chosen snapshots, and those that could not be read, with the reason.
+    /// What nodes are called.
     ///
     /// # Errors
     /// The index cannot be read, or is damaged.
-    pub fn table(&self, when: When) -> Result<(Table, Vec<(String, String)>), IndexError> {
+    pub fn labels(&self) -> Result<BTreeSet<String>, IndexError> {
+        let all = self.each_group(|group| self.heads(group))?;
+        Ok(all.into_iter().flatten().map(|h| h.label).collect())
+    }
+
+    /// The table that `drift` looks at, of the chosen snapshots of some nodes, by their labels, or of all, and those that could not be read, with the reason.
+    ///
+    /// # Errors
+    /// The index cannot be read, or is damaged.
+    pub fn table(&self, when: When, nodes: Option<&NodeSet>) -> Result<(Table, Vec<(String, String)>), IndexError> {
         let all = self.each_group(|group| self.heads(group))?;
         let heads: Vec<&[Head]> = all.iter().map(Vec::as_slice).collect();
-        let chosen = chosen(&heads, when);
+        let chosen = chosen(&heads, when, nodes);
         let (mut table, mut unreadable) = (Table::new(), Vec::new());
         for (g, heads) in all.iter().enumerate() {
             let mut numbers: Vec<Option<(NodeNo, GroupNo)>> = Vec::with_capacity(heads.len());
@@ -232,7 +244,7 @@ fn is_subject(asked: &str, subject: &str) -> bool {
 }
 
 /// The snapshots that count, by group and number. One that could not be read counts only where its node has no other.
-fn chosen(groups: &[&[Head]], when: When) -> HashSet<(usize, usize)> {
+fn chosen(groups: &[&[Head]], when: When, nodes: Option<&NodeSet>) -> HashSet<(usize, usize)> {
     let all =
         || groups.iter().enumerate().flat_map(|(g, heads)| heads.iter().enumerate().map(move |(i, h)| ((g, i), h)));
     let in_time = |h: &Head| match when {
@@ -240,7 +252,8 @@ fn chosen(groups: &[&[Head]], when: When) -> HashSet<(usize, usize)> {
         When::Newest | When::All => true,
     };
     let seen: HashSet<&str> = all().filter(|(_, h)| h.error.is_none()).map(|(_, h)| h.label.as_str()).collect();
-    let counts = |h: &Head| in_time(h) && (h.error.is_none() || !seen.contains(h.label.as_str()));
+    let is_asked = |h: &Head| nodes.is_none_or(|set| set.contains(&h.label));
+    let counts = |h: &Head| in_time(h) && is_asked(h) && (h.error.is_none() || !seen.contains(h.label.as_str()));
     if when == When::All {
         return all().filter(|(_, h)| counts(h)).map(|(at, _)| at).collect();
     }

@@ -9,7 +9,7 @@ use linerate_report::policy::{Checks, Format};
 pub(super) fn run(a: &CheckArgs) -> Result<u8, Failure> {
     let policy = super::read(&a.policy)?;
     let (paths, claims) = Claims::take(&a.sources)?;
-    let nodes = super::nodes(&paths, &a.on)?;
+    let nodes = super::nodes(&paths, &a.of, &a.on)?;
     let members = &nodes.members;
     let mut checks = Checks::new(&policy);
     let progress = Line::new(members.len() > 1);

@@ -4,6 +4,7 @@ mod check;
 mod learn;
 mod test;
 
+use crate::chosen::{Chosen, NO_SOURCE, NodesArg};
 use crate::live::{self, Live, Unread};
 use crate::on_args::OnArgs;
 use crate::output::{Failure, Sink};
@@ -80,11 +81,13 @@ pub(crate) struct Nodes {
     pub(crate) members: Vec<Member>,
     /// Live ones, whose snapshots are there as long as this is.
     live: Option<Live>,
+    chosen: Chosen,
 }
 
 /// The snapshots of many nodes.
-pub(crate) fn nodes(paths: &[PathBuf], on: &OnArgs) -> Result<Nodes, Failure> {
+pub(crate) fn nodes(paths: &[PathBuf], of: &NodesArg, on: &OnArgs) -> Result<Nodes, Failure> {
     let live = live::many(on, false)?;
+    let chosen = of.read()?;
     let members = match &live {
         Some(live) => {
             // One that is not read is the error that ends the command, as with one source.
@@ -93,9 +96,12 @@ pub(crate) fn nodes(paths: &[PathBuf], on: &OnArgs) -> Result<Nodes, Failure> {
             }
             live.members.clone()
         }
-        None => sources::fleet(paths).unwrap_or_else(|| paths.iter().map(|p| Member::of(p)).collect()),
+        None => {
+            let all = sources::fleet(paths);
+            chosen.of(all.unwrap_or_else(|| paths.iter().map(|p| Member::of(p)).collect()))
+        }
     };
-    Ok(Nodes { members, live })
+    Ok(Nodes { members, live, chosen })
 }
 
 impl Nodes {
@@ -114,6 +120,8 @@ impl Nodes {
         &self,
         mut take: impl FnMut(usize, &str, Result<Snapshot, Failure>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
+        let mut take =
+            |i: usize, label: &str, node| if self.chosen.takes(label) { take(i, label, node) } else { Ok(()) };
         if self.live.is_some() {
             let each = |(i, m): (usize, &Member)| take(i, &m.label, self.judged(live::load(m))?);
             return self.members.iter().enumerate().try_for_each(each);
@@ -147,8 +155,12 @@ impl Nodes {
             done?;
             held.map_or(Ok(()), |h| take(i, node_name(&h.at, false), h.node))?;
             if let Err(e) = read {
-                take(i, &member.label, self.judged(Err(e.into()))?)?;
+                let e = self.judged(Err(e.into()))?;
+                take(i, &member.label, e)?;
             }
+        }
+        for name in self.chosen.missing()? {
+            take(self.members.len(), &name, Err(Failure::new(NO_SOURCE)))?;
         }
         Ok(())
     }
