@@ -199,7 +199,7 @@ pub(super) fn file_of(source: &Source) -> FileId {
 }
 
 /// The source of a snapshot: its name, or that of the archive in which it lies.
-fn source_of<'n>(name: &'n str, is_source: impl Fn(&str) -> bool) -> &'n str {
+fn source_of(name: &str, is_source: impl Fn(&str) -> bool) -> &str {
     let above = std::iter::successors(Some(name), |n| n.rsplit_once('/').map(|(dir, _)| dir));
     above.into_iter().find(|n| is_source(n)).unwrap_or(name)
 }
