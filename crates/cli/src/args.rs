@@ -113,6 +113,8 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["sources", "on"])]
     pub(crate) root: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) of: crate::chosen::NodesArg,
+    #[command(flatten)]
     pub(crate) on: OnArgs,
     /// Form of the report.
     #[arg(long, short, value_enum, default_value_t = Format::Text)]

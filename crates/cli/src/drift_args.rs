@@ -11,6 +11,7 @@ use std::path::PathBuf;
 Examples:
   linerate drift fleet/                            the newest snapshot of each node of a fleet's directory
   linerate drift snapshots/*.tar.zst               these
+  linerate drift fleet/ --nodes 'gpu[001-064]'     some of its nodes
   linerate drift --on 'gpu[001-128]'               live nodes, over your own ssh; nothing is kept
   linerate drift fleet/ --reference gpu001         gpu001 is right by definition
   linerate drift fleet/ --since 2026-11-01         what changed on each node since then
@@ -31,6 +32,8 @@ pub(crate) struct DriftArgs {
     /// Snapshots, trees, directories of them, or a fleet's directory.
     #[arg(value_name = "SOURCE", required_unless_present = "on", conflicts_with = "on")]
     pub(crate) sources: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) of: crate::chosen::NodesArg,
     #[command(flatten)]
     pub(crate) on: OnArgs,
     /// The node that is right by definition. Without it, `reference` of linerate.toml (of all, or of a group for classes whose nodes are all in

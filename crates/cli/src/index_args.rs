@@ -76,6 +76,9 @@ pub(crate) struct WhereArgs {
     /// What is to hold as well. May be repeated.
     #[arg(long, value_name = "CONDITION")]
     pub(crate) and: Vec<String>,
+    /// Only these nodes, in ClusterShell's syntax: gpu[001-128,130], 'gpu[1-8]!gpu7'.
+    #[arg(long, value_name = "SET")]
+    pub(crate) nodes: Option<String>,
     /// Only of these subjects: 'rail 3 NIC', 'rail * NIC', 'GPU 0', 'NUMA node 1', node.
     #[arg(long, value_name = "SUBJECT")]
     pub(crate) subject: Option<String>,

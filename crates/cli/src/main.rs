@@ -5,6 +5,7 @@
 mod args;
 mod bench_args;
 mod budget;
+mod chosen;
 mod claims;
 mod cmd;
 mod collect_args;

@@ -54,6 +54,8 @@ pub(crate) struct CheckArgs {
     #[arg(value_name = "SOURCE", required_unless_present = "on", conflicts_with = "on")]
     pub(crate) sources: Vec<PathBuf>,
     #[command(flatten)]
+    pub(crate) of: crate::chosen::NodesArg,
+    #[command(flatten)]
     pub(crate) on: OnArgs,
     /// Form of the answer.
     #[arg(long, short, value_enum, default_value_t = PolicyFormat::Text)]
@@ -76,6 +78,7 @@ pub(crate) enum PolicyFormat {
 #[command(after_help = "\
 Examples:
   linerate policy learn snapshots/ -o h100.toml                      from all nodes of a directory
+  linerate policy learn fleet/ --nodes 'gpu[001-016]' -o h100.toml   from some of them
   linerate policy learn --on 'gpu[001-016]' -o h100.toml             from live nodes
   linerate policy learn n1.tar.zst n2.tar.zst -o h100.toml
   linerate policy learn snapshots/ -o h100.toml --accept cpu/governor   although the rule fails there
@@ -92,6 +95,8 @@ pub(crate) struct LearnArgs {
     /// Good nodes: snapshots, archives, trees, directories of snapshots.
     #[arg(value_name = "SOURCE", required_unless_present = "on", conflicts_with = "on")]
     pub(crate) sources: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) of: crate::chosen::NodesArg,
     #[command(flatten)]
     pub(crate) on: OnArgs,
     /// Where to write the policy; `-` is standard output.

@@ -1,12 +1,13 @@
 //! Who the nodes of snapshots are and were: names and identities, of earlier snapshots of a fleet's directory as well.
 
+use crate::chosen::Chosen;
 use crate::output::Failure;
 use crate::progress::Line;
 use crate::sources::{self, Member};
 use linerate_fleet::Identity;
 use linerate_fleet::identity::{self, Remark, Sighting};
-use linerate_gather::index::{Head, Index, sources as held};
-use linerate_snapshot::{Snapshot, is_snapshot_dir};
+use linerate_gather::index::{FileId, Head, Index};
+use linerate_snapshot::{Snapshot, is_snapshot_dir, sources as held};
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -32,10 +33,11 @@ impl Seen {
         }
     }
 
-    /// Of one that could not be read.
-    pub(crate) fn unread(path: &Path, label: &str) -> Self {
+    /// Of one that could not be read; `None`: it lies in an archive of several.
+    pub(crate) fn unread(members: &[Member], label: &str) -> Option<Self> {
+        let Member { path, .. } = members.iter().find(|m| m.label == label)?;
         let time = sources::named(path).unwrap_or(0);
-        Seen { path: path.to_owned(), label: label.to_owned(), identity: Identity::default(), time }
+        Some(Seen { path: path.clone(), label: label.to_owned(), identity: Identity::default(), time })
     }
 
     fn sighting(&self) -> Sighting<'_> {
@@ -56,7 +58,9 @@ pub(crate) fn older(named: &[PathBuf], seen: &[Seen]) -> BTreeSet<PathBuf> {
         let inside: Vec<&Seen> = seen.iter().filter(|s| s.path.starts_with(dir)).collect();
         let sightings: Vec<Sighting<'_>> = inside.iter().map(|s| s.sighting()).collect();
         let counts = identity::newest(&sightings);
-        out.extend((0_usize..).zip(inside).filter(|(n, _)| !counts.contains(n)).map(|(_, s)| s.path.clone()));
+        // Of an archive of several nodes all count where one does.
+        let newest: BTreeSet<&PathBuf> = counts.iter().filter_map(|n| inside.get(*n)).map(|s| &s.path).collect();
+        out.extend(inside.iter().map(|s| &s.path).filter(|p| !newest.contains(p)).cloned());
     }
     out
 }
@@ -68,12 +72,15 @@ pub(crate) fn remarks(named: &[PathBuf], mut seen: Vec<Seen>) -> Result<Vec<Rema
     let mut unread: Vec<Member> = Vec::new();
     for dir in named.iter().filter(|p| is_fleet(p)) {
         let known = heads(dir);
-        for source in held(dir).unwrap_or_default() {
+        for source in held(dir).map(|l| l.sources).unwrap_or_default() {
             // Only what lies in a node's directory is an earlier one.
             if now.contains(&source.path) || !source.name.contains('/') {
                 continue;
             }
-            match known.get(&source.name).filter(|h| h.file == source.file() && h.error.is_none()) {
+            match known
+                .get(&source.name)
+                .filter(|h| h.file == FileId { bytes: source.file.0, modified: source.file.1 } && h.error.is_none())
+            {
                 Some(Head { identity, time, .. }) => {
                     let (label, identity) = (source.label, identity.clone());
                     seen.push(Seen { path: source.path, label, identity, time: *time });
@@ -82,11 +89,9 @@ pub(crate) fn remarks(named: &[PathBuf], mut seen: Vec<Seen>) -> Result<Vec<Rema
             }
         }
     }
-    let paths: Vec<PathBuf> = unread.iter().map(|m| m.path.clone()).collect();
-    let labels: HashMap<&Path, &str> = unread.iter().map(|m| (m.path.as_path(), m.label.as_str())).collect();
-    let look =
-        |path: &Path, snapshot: &Snapshot| Seen::of(path, labels.get(path).copied().unwrap_or_default(), snapshot);
-    crate::many::each(&paths, (false, &crate::many::as_it_is, &Line::new(true)), look, |_, one| {
+    let look = |m: &Member, label: &str, snapshot: &Snapshot| Seen::of(&m.path, label, snapshot);
+    let how = (false, &crate::many::as_it_is as &crate::many::Before<'_>, &Chosen::default(), &Line::new(true));
+    crate::many::each(&unread, how, look, |_, one| {
         // What cannot be read says nothing.
         seen.extend(one.ok());
         Ok(())

@@ -1,13 +1,14 @@
 //! What the user named: rules by pattern, and snapshots by path.
 
 use crate::claims;
-use crate::output::Failure;
+use crate::output::{Failure, remark};
 use crate::progress::Line;
+use linerate_formats::bounds::SOURCES_WALKED;
 use linerate_formats::wildcard;
 use linerate_rules::Rule;
 use linerate_snapshot::capture::{Options, Purpose};
-use linerate_snapshot::{Snapshot, is_snapshot_dir};
-use std::collections::HashMap;
+use linerate_snapshot::{Snapshot, Source, SourceKind, dated, is_snapshot_dir};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 /// An area with those of its rules that were chosen.
@@ -54,46 +55,38 @@ pub(crate) fn fleet(paths: &[PathBuf]) -> Option<Vec<Member>> {
     Some(all)
 }
 
-/// The snapshots in a directory. A directory of texts is one node, whatever else is in it.
+/// The snapshots in a directory. A directory of texts is one node, whatever else is below it.
 fn inside(dir: &Path) -> Option<Vec<Member>> {
-    let direct = members(dir);
-    let listed = |p: &PathBuf| {
-        !is_index(p) && !claims::is_list(p) && p.file_name().is_some_and(|n| !n.as_encoded_bytes().starts_with(b"."))
-    };
-    if dir.is_dir() && !is_snapshot_dir(dir) {
-        let mut entries: Vec<PathBuf> =
-            std::fs::read_dir(dir).ok()?.flatten().map(|e| e.path()).filter(listed).collect();
-        entries.sort();
-        let node = |p: &PathBuf| Some(Member { label: name_of(p), path: newest(p)? });
-        let nodes: Vec<Member> = entries.iter().filter_map(node).collect();
-        if !nodes.is_empty() && (direct.is_some() || !entries.iter().any(|p| p.is_file())) {
-            let direct = direct.unwrap_or_default();
-            let mut all: Vec<Member> = direct.iter().map(|p| Member::of(p)).chain(nodes).collect();
-            all.sort_by(|a, b| a.path.cmp(&b.path));
-            return Some(all);
-        }
+    if !dir.is_dir() || is_snapshot_dir(dir) {
+        return None;
     }
-    Some(direct?.iter().map(|p| Member::of(p)).collect())
+    let all = listed(dir);
+    let is_direct = |s: &Source| !s.name.contains('/');
+    let is_node = |s: &Source| matches!(s.kind, SourceKind::Archive | SourceKind::Tree);
+    let has_direct = all.iter().any(|s| is_node(s) && is_direct(s));
+    let has_texts = all.iter().any(|s| s.kind == SourceKind::Text);
+    let nodes: Vec<&Source> = all.iter().filter(|s| is_node(s) || s.kind == SourceKind::Texts).collect();
+    // One tree in a directory is that tree (an unpacked archive), not a fleet of one.
+    let is_one = matches!(nodes.as_slice(), [one] if one.kind == SourceKind::Tree);
+    let is_fleet = !nodes.is_empty() && !is_one && (has_direct || !has_texts);
+    is_fleet.then(|| nodes.into_iter().map(Member::from).collect())
 }
 
-/// The newest snapshot of a node in a fleet's directory: names are times, by the clock of who collected. Of a file with another name the node's own
-/// clock counts.
-fn newest(dir: &Path) -> Option<PathBuf> {
-    let all = if dir.is_dir() { members(dir)? } else { return None };
-    if all.len() < 2 || all.iter().all(|p| named(p).is_some()) {
-        return all.into_iter().next_back();
+/// What a directory holds, of each node the newest snapshot, without lists of nodes.
+fn listed(dir: &Path) -> Vec<Source> {
+    let Ok(listing) = linerate_snapshot::sources(dir) else { return Vec::new() };
+    if listing.left_out > 0 {
+        let (n, most) = (listing.left_out, SOURCES_WALKED);
+        let dir = dir.display();
+        remark(&format!("{dir}: {n} entries were not looked at: SOURCES_WALKED is {most}; name directories below it"));
     }
-    let clock = |p: &Path| {
-        let options = Options { redact: false, ..crate::budget::options(p, Purpose::Audit) };
-        // What cannot be read counts only where there is nothing else.
-        linerate_snapshot::load(p, &options, &|_| {}).map_or(0, |s| s.manifest.time)
-    };
-    all.into_iter().max_by_key(|p| (named(p).unwrap_or_else(|| clock(p)), p.clone()))
+    listing.newest().into_iter().filter(|s| s.kind != SourceKind::Text || !claims::is_list(&s.path)).collect()
 }
 
-/// The time that a snapshot's name says, Unix time, seconds.
+/// The time that a snapshot's name says, Unix time, seconds: of an archive or a tree.
 pub(crate) fn named(path: &Path) -> Option<u64> {
-    linerate_gather::fan::seconds_of(path.file_name()?.to_str()?)
+    let stem = path.file_name()?.to_str()?.split('.').next()?;
+    linerate_gather::fan::seconds_of(&format!("{stem}.tar.zst"))
 }
 
 /// Nodes that would have the same name have their directory before it: each counts.
@@ -105,21 +98,6 @@ fn tell_apart(all: &mut [Member]) {
             m.label = format!("{}/{}", parent.to_string_lossy(), name_of(&m.path));
         }
     }
-}
-
-fn members(dir: &Path) -> Option<Vec<PathBuf>> {
-    if !dir.is_dir() || is_snapshot_dir(dir) {
-        return None;
-    }
-    let mut out: Vec<PathBuf> = std::fs::read_dir(dir)
-        .ok()?
-        .flatten()
-        .map(|e| e.path())
-        .filter(|p| is_archive(p) || (p.is_dir() && is_snapshot_dir(p)))
-        .collect();
-    out.sort();
-    // One tree in a directory is that tree (an unpacked archive), not a fleet of one.
-    (out.len() > 1 || out.first().is_some_and(|p| p.is_file())).then_some(out)
 }
 
 /// By its name: nobody reads thousands of heads.
@@ -140,7 +118,13 @@ pub(crate) struct Member {
 impl Member {
     /// A file or a tree by itself.
     pub(crate) fn of(path: &Path) -> Self {
-        Member { label: short(path), path: path.to_owned() }
+        Member { label: label(path), path: path.to_owned() }
+    }
+}
+
+impl From<&Source> for Member {
+    fn from(s: &Source) -> Self {
+        Member { label: s.label.clone(), path: s.path.clone() }
     }
 }
 
@@ -153,17 +137,8 @@ pub(crate) fn latest(paths: &[PathBuf]) -> Vec<Member> {
             out.push(Member::of(path));
             continue;
         }
-        let mut inside: Vec<PathBuf> =
-            std::fs::read_dir(path).into_iter().flatten().flatten().map(|e| e.path()).collect();
-        inside.sort();
-        let shown = |p: &&PathBuf| p.file_name().is_some_and(|n| !n.as_encoded_bytes().starts_with(b"."));
-        for one in inside.iter().filter(shown) {
-            if is_snapshot_dir(one) || one.is_file() && !is_index(one) && !claims::is_list(one) {
-                out.push(Member::of(one));
-            } else if let Some(newest) = newest(one) {
-                out.push(Member { label: name_of(one), path: newest });
-            }
-        }
+        let all = listed(path);
+        out.extend(all.iter().filter(|s| s.kind != SourceKind::Unknown).map(Member::from));
     }
     out
 }
@@ -183,37 +158,35 @@ pub(crate) struct Pairs {
 pub(crate) fn pairs(dirs: &[PathBuf], time: u64) -> Pairs {
     let mut out = Pairs::default();
     for dir in dirs {
-        let mut nodes: Vec<PathBuf> =
-            std::fs::read_dir(dir).into_iter().flatten().flatten().map(|e| e.path()).collect();
-        nodes.sort();
-        for node in nodes.iter().filter(|p| p.is_dir() && !is_snapshot_dir(p)) {
-            let mut times: Vec<(u64, PathBuf)> =
-                members(node).into_iter().flatten().filter_map(|p| Some((named(&p)?, p))).collect();
-            times.sort();
-            let member = |path: &Path| Member { label: name_of(node), path: path.to_owned() };
+        let all = linerate_snapshot::sources(dir).map(|l| l.sources).unwrap_or_default();
+        let mut nodes: BTreeMap<&str, Vec<(u64, Member)>> = BTreeMap::new();
+        for (s, node) in all.iter().filter_map(|s| Some((s, dated(&s.name)?))) {
+            if let Some(at) = named(&s.path) {
+                nodes.entry(node).or_default().push((at, Member::from(s)));
+            }
+        }
+        for times in nodes.values_mut() {
+            times.sort_by_key(|(at, _)| *at);
             let before = times.iter().rev().find(|(at, _)| *at <= time);
             match (before, times.last()) {
-                (Some((then, before)), Some((at, now))) if then < at => out.both.push((member(before), member(now))),
-                (Some(_), _) => out.old.push(name_of(node)),
-                (None, Some(_)) => out.new.push(name_of(node)),
-                (None, None) => {}
+                (Some((then, before)), Some((at, now))) if then < at => out.both.push((before.clone(), now.clone())),
+                (Some(_), Some((_, now))) => out.old.push(now.label.clone()),
+                (None, Some((_, now))) => out.new.push(now.label.clone()),
+                (_, None) => {}
             }
         }
     }
     out
 }
 
-fn is_index(p: &Path) -> bool {
-    p.extension().is_some_and(|e| e == "parquet" || e == "json" || e == "toml" || e == "lock")
-}
-
 fn name_of(p: &Path) -> String {
     p.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// How the node of one source is called: of a fleet's file (`NODE/TIME.tar.zst`) its directory.
+/// How the node of one source is called: of a fleet's file (`NODE/TIME.tar.zst`) or tree its directory.
 pub(crate) fn label(p: &Path) -> String {
-    p.parent().filter(|_| named(p).is_some()).map_or_else(|| short(p), name_of)
+    let text = p.to_string_lossy();
+    dated(&text).and_then(|dir| dir.rsplit('/').next()).map_or_else(|| short(p), str::to_owned)
 }
 
 /// The name of a file, without what packs it.

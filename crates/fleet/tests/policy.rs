@@ -6,7 +6,7 @@
 mod common;
 
 use linerate_compose::Description;
-use linerate_fleet::policy::{self, Learnt, Lessons, Policy, Why};
+use linerate_fleet::policy::{self, Class, Learnt, Lessons, Policy, Why};
 use linerate_fleet::{Profile, Traits};
 use linerate_node::Node;
 use linerate_rules::Status;
@@ -64,7 +64,22 @@ fn what_is_learnt_is_read_back_and_holds_on_its_teachers() {
         assert_eq!(held(&back, s, Status::Unknown), BTreeSet::new(), "{}", s.label);
     }
     // Nothing of a name or a serial number of one node is in it.
-    assert!(!text.contains("n2") || text.contains("learnt_from"), "{text}");
+    assert!(text.contains("learnt_from = \"n[1-3]\"") && !text.contains("n2"), "{text}");
+    assert!(back.classes.iter().all(|c| c.learnt_from == ["n1", "n2", "n3"]), "{text}");
+    // A name that the syntax of sets has no place for: a list, as before.
+    let odd = Policy {
+        classes: learnt
+            .policy
+            .classes
+            .iter()
+            .cloned()
+            .map(|c| Class { learnt_from: vec!["a,b".into(), "c".into()], ..c })
+            .collect(),
+        ..learnt.policy.clone()
+    };
+    let text = policy::write(&odd);
+    assert!(text.contains("learnt_from = [\"a,b\", \"c\"]"), "{text}");
+    assert_eq!(parsed(&text).classes[0].learnt_from, ["a,b", "c"]);
 }
 
 /// One change of a node is found exactly where it was made.

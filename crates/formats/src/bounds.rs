@@ -107,6 +107,8 @@ bounds! {
     MEMBERS: u64 = 1_000, "Members of bzip2 input, one behind the other, that a command may always have.", "see MEMBER_BYTES";
     MEMBER_BYTES: u64 = 256, "Packed bytes for each member beyond that.", "damaged: unpack it, and name what comes out";
     ARCHIVE: u64 = 4 << 30, "Bytes that one archive may become.", "error; unpack it, and name the directory";
+    ARCHIVES_DEEP: usize = 3, "Archives that may lie one in the other below the outermost.", "what lies deeper counts as a node that was not read";
+    SOURCES_WALKED: usize = 1_000_000, "Entries of a directory that are looked at for nodes.", "the rest is left out, and said; name directories below it";
     HELD_ALLOWANCE: u64 = 8 << 20, "Bytes that a packed text which is held as a whole (a benchmark's output, a topology, a list of nodes) may always become.", "see HELD_RATIO";
     HELD_RATIO: u64 = 10, "Bytes that each packed byte of such a text may become beyond that.", "refused; `--max-input`, or unpack it";
     HELD: u64 = 4 << 30, "Bytes of one plain text that is held as a whole.", "refused; split it";

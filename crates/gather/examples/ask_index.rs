@@ -24,13 +24,14 @@ fn main() {
     for text in conditions {
         let started = Instant::now();
         let conditions = [Condition::parse(text).unwrap()];
-        let answer = index.ask(&Question { conditions: &conditions, subject: None, when: When::Newest }).unwrap();
+        let answer =
+            index.ask(&Question { conditions: &conditions, subject: None, when: When::Newest, nodes: None }).unwrap();
         let (yes, no, blind) = (answer.yes.len(), answer.no, answer.cannot_tell.len());
         println!("{text}: {yes} yes, {no} no, {blind} cannot tell: {:.3} s", started.elapsed().as_secs_f64());
     }
     if conditions.is_empty() {
         let started = Instant::now();
-        let table = index.table(When::Newest).unwrap().table;
+        let table = index.table(When::Newest, None).unwrap().table;
         println!("table of {} nodes: {:.3} s", table.heads().count(), started.elapsed().as_secs_f64());
         let found = drift(&table, &Options::default());
         let facts: usize = found.classes.iter().map(|c| c.facts.len()).sum();

@@ -71,7 +71,7 @@ fn data_frames_answer_as_where_does() {
         .map(|(id, value)| {
             let text = if value.is_empty() { (*id).to_owned() } else { format!("{id}={value}") };
             let Ok(condition) = Condition::parse(&text) else { return Vec::new() };
-            let question = Question { conditions: &[condition], subject: None, when: When::All };
+            let question = Question { conditions: &[condition], subject: None, when: When::All, nodes: None };
             index.ask(&question).unwrap().yes.into_iter().map(|n| n.label).collect()
         })
         .collect();

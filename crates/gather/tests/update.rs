@@ -178,7 +178,8 @@ fn the_index_answers_as_the_records_do() {
             };
             nodes.iter().filter(answer).map(|r| r.label.as_str()).collect()
         };
-        let question = Question { conditions: std::slice::from_ref(&condition), subject: None, when: When::All };
+        let question =
+            Question { conditions: std::slice::from_ref(&condition), subject: None, when: When::All, nodes: None };
         let answer = index.ask(&question).unwrap();
         let names = |all: &[linerate_gather::index::Node]| all.iter().map(|n| n.label.clone()).collect::<Vec<_>>();
         assert_eq!(names(&answer.yes), by_record(Answer::Yes), "{text}");
@@ -194,7 +195,7 @@ fn drift_is_the_same_from_the_index() {
     let dir = tempfile::tempdir().unwrap();
     let nodes = nodes();
     let index = written(dir.path(), &nodes);
-    let from_index = index.table(When::All).unwrap();
+    let from_index = index.table(When::All, None).unwrap();
     assert!(from_index.unreadable.is_empty());
     let mut table = Table::new();
     // In the order of the index, so that nodes have the same numbers.
@@ -268,11 +269,11 @@ fn of_a_node_the_newest_counts_and_times_can_be_chosen() {
     let index = Index::open(&path).unwrap();
     let condition = [Condition::parse("kernel.release=6.8").unwrap()];
     for (when, yes, no) in [(When::Newest, 0, 1), (When::At(250), 1, 0), (When::At(99), 0, 0), (When::All, 1, 2)] {
-        let answer = index.ask(&Question { conditions: &condition, subject: None, when }).unwrap();
+        let answer = index.ask(&Question { conditions: &condition, subject: None, when, nodes: None }).unwrap();
         assert_eq!((answer.yes.len(), answer.no), (yes, no), "{when:?}");
     }
     for (subject, yes) in [("node", 1), ("GPU 0", 0)] {
-        let question = Question { conditions: &condition, subject: Some(subject), when: When::At(250) };
+        let question = Question { conditions: &condition, subject: Some(subject), when: When::At(250), nodes: None };
         assert_eq!(index.ask(&question).unwrap().yes.len(), yes, "{subject}");
     }
 }

@@ -13,6 +13,7 @@ mod hosts;
 mod index;
 mod input;
 mod interrupt;
+mod listing;
 mod manifest;
 mod output;
 pub mod rdma_dump;
@@ -22,12 +23,13 @@ mod redact;
 mod source;
 mod texts;
 
-pub use archive::{Limits, OpenError, Reader};
+pub use archive::{Each, Limits, OpenError, Reader, dated, node_name};
 pub use budget::{Budget, Exceeded};
 pub use capture::machine_digest;
 pub use catalogue::tries;
 pub use index::{EntryId, EntryKind, Lookup, Snapshot};
 pub use input::{Damage, Input};
+pub use listing::{Listing, Source, SourceKind, sources};
 pub use manifest::{Coverage, Manifest, Unread, covers};
 pub use output::{Output, OutputKind};
 pub use reading::{Place, Pos, Reading, Why};
@@ -35,7 +37,7 @@ pub use redact::secrets::{
     MARK, boot_digest, named as without_secrets_named, remove_secrets, setting, without_secrets,
 };
 pub use redact::{KeyError, RedactKey};
-pub use source::{is_snapshot_dir, load, load_bytes, options_for};
+pub use source::{is_snapshot_dir, load, load_bytes, load_each, options_for};
 pub use texts::{Texts, content, hosts_of, unpacked_name};
 
 /// Where the capture keeps the answers of the NVML library.

@@ -1,8 +1,10 @@
 //! One way in: the live host, a tree, an archive, a directory of texts, one text.
 
-use crate::archive::{OpenError, PackedText, Reader, is_archive, packed_text};
+use crate::archive::nested::{Nodes, is_wanted, several};
+use crate::archive::{Each, OpenError, PackedText, Reader, is_archive, packed_text};
 use crate::capture::{self, Options, Progress, Purpose};
 use crate::hosts::Hosts;
+use crate::listing::{Source, SourceKind, of_nodes};
 use crate::recognise::{HEAD, is_lfs_stub, output, recognise};
 use crate::redact::secrets;
 use crate::{Budget, Output, Snapshot};
@@ -40,7 +42,10 @@ pub fn load(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) -> 
         std::io::stdin().lock().take(64 << 20).read_to_end(&mut bytes).map_err(io)?;
         return load_within(&bytes, "standard input", &options.budget);
     }
-    let meta = std::fs::metadata(path).map_err(io)?;
+    let meta = match std::fs::metadata(path) {
+        Ok(meta) => meta,
+        Err(e) => return one_of(path, &options.budget).unwrap_or(Err(io(e))),
+    };
     if meta.is_dir() {
         return directory(path, options, progress);
     }
@@ -61,6 +66,46 @@ pub fn load(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) -> 
     let mut bytes = Vec::new();
     std::fs::File::open(path).map_err(io)?.take(MAX_TEXT + 1).read_to_end(&mut bytes).map_err(io)?;
     one_text(&bytes, &name)
+}
+
+/// The node of an archive that a path goes on to: `must-gather.tar.gz/gpu001`. `None`: no file is above it.
+fn one_of(path: &Path, budget: &Budget) -> Option<Result<Snapshot, OpenError>> {
+    let file = path.ancestors().skip(1).find(|p| p.is_file())?;
+    let wanted = path.strip_prefix(file).ok()?.to_str()?;
+    let (mut found, mut names) = (Nodes::default(), Vec::new());
+    let read = Reader::within(budget).read_each(file, &mut |at, node| {
+        names.push(at.to_owned());
+        if is_wanted(at, wanted) {
+            found.take(at, node);
+        }
+    });
+    let what = file.display().to_string();
+    Some(match read {
+        Err(e) => Err(e),
+        Ok(()) if found.is_empty() => Err(several(&what, Some(wanted), &names)),
+        Ok(()) => found.only(&what),
+    })
+}
+
+/// Loads the nodes of a file or directory, one after the other, with the place of each in it; that of a single one is empty.
+///
+/// # Errors
+/// As [`load`]; nodes that were handed on before are whole.
+pub fn load_each(reader: &mut Reader, path: &Path, options: &Options, each: &mut Each<'_>) -> Result<(), OpenError> {
+    if path.is_file() {
+        let mut count = 0;
+        let read = reader.read_each(path, &mut |at, node| {
+            count += 1;
+            each(at, node);
+        });
+        match read {
+            Ok(()) => return Ok(()),
+            Err(e) if count > 0 || matches!(e, OpenError::TooLarge { .. }) => return Err(e),
+            Err(_) => {}
+        }
+    }
+    each("", Ok(load(path, options, &|_| {})?));
+    Ok(())
 }
 
 /// Loads an archive or a text from memory.
@@ -156,10 +201,18 @@ pub(crate) fn text(s: &mut Snapshot, name: &str, kind: Kind, bytes: &[u8]) {
 }
 
 fn directory(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) -> Result<Snapshot, OpenError> {
-    let Some(tree) = find_tree(path, 3) else {
+    let tree = if is_snapshot_dir(path) { Some(path.to_owned()) } else { only_tree(path)? };
+    let Some(tree) = tree else {
         return match texts(path, &options.budget) {
-            // No texts: a part of a tree, perhaps.
-            Err(e @ OpenError::NotASnapshot { .. }) => crate::archive::part_of_tree(path).map_err(|_| e),
+            // No texts: archives of nodes, or a part of a tree, perhaps.
+            Err(e @ OpenError::NotASnapshot { .. }) => match of_nodes(path).as_slice() {
+                [] => crate::archive::part_of_tree(path).map_err(|_| e),
+                [one] => Reader::within(&options.budget).read(&one.path),
+                many => {
+                    let names = many.iter().map(|s| s.name.clone()).collect();
+                    Err(OpenError::Several { what: path.display().to_string(), wanted: None, names })
+                }
+            },
             answer => answer,
         };
     };
@@ -173,17 +226,14 @@ fn directory(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) ->
     }
 }
 
-/// The tree at a path or a few levels deeper; of several, the first by name.
-fn find_tree(path: &Path, depth: u32) -> Option<std::path::PathBuf> {
-    if is_snapshot_dir(path) {
-        return Some(path.to_owned());
+/// The only tree below a directory. A directory of texts is one node, whatever archives are in it.
+fn only_tree(path: &Path) -> Result<Option<std::path::PathBuf>, OpenError> {
+    let mut trees: Vec<Source> = of_nodes(path).into_iter().filter(|s| s.kind == SourceKind::Tree).collect();
+    if trees.len() > 1 {
+        let names: Vec<String> = trees.into_iter().map(|s| s.name).collect();
+        return Err(OpenError::Several { what: path.display().to_string(), wanted: None, names });
     }
-    if depth == 0 {
-        return None;
-    }
-    let mut dirs: Vec<_> = std::fs::read_dir(path).ok()?.flatten().take(MAX_TEXTS).collect();
-    dirs.sort_by_key(std::fs::DirEntry::file_name);
-    dirs.iter().filter(|d| d.file_type().is_ok_and(|t| t.is_dir())).find_map(|d| find_tree(&d.path(), depth - 1))
+    Ok(trees.pop().map(|s| s.path))
 }
 
 /// A directory of texts, each named as people name them.

@@ -4,12 +4,13 @@ use crate::args::{AuditArgs, Format};
 use crate::claims::Claims;
 use crate::live;
 use crate::output::{Failure, Sink};
-use crate::sources;
+use crate::progress::Line;
+use crate::sources::{self, Member};
 use linerate_node::Node;
 use linerate_report::Report;
 use linerate_report::json::Version;
-use linerate_snapshot::Snapshot;
 use linerate_snapshot::capture::{Options, Purpose};
+use linerate_snapshot::{OpenError, Snapshot};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
@@ -19,15 +20,26 @@ pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
     }
     // Reports are pasted into tickets: what is captured for them is redacted as a snapshot is.
     let live = live::many(&a.on, !a.no_redact)?;
+    let chosen = a.of.read()?;
     let snapshot = match &live {
         Some(live) if live.is_one() => live.one()?,
-        Some(live) => return super::fleet::run(a, &rules, (&[], &live.members), &live.unread, &Claims::default()),
+        Some(live) => {
+            return super::fleet::run(a, &rules, (&[], &live.members), &live.unread, (&Claims::default(), &chosen));
+        }
         None => {
             let (paths, claims) = Claims::take(&a.sources)?;
-            if let Some(members) = sources::fleet(&paths) {
-                return super::fleet::run(a, &rules, (&paths, &members), &[], &claims);
+            let one = || chosen.set().map(|_| paths.iter().map(|p| Member::of(p)).collect());
+            if let Some(members) = sources::fleet(&paths).or_else(one) {
+                return super::fleet::run(a, &rules, (&paths, &chosen.of(members)), &[], (&claims, &chosen));
             }
-            let mut snapshot = load(a, &paths)?;
+            let mut snapshot = match load(a, &paths) {
+                Ok(snapshot) => snapshot,
+                // An archive of several nodes.
+                Err(Unloaded::Several(path)) => {
+                    return super::fleet::run(a, &rules, (&paths, &[Member::of(&path)]), &[], (&claims, &chosen));
+                }
+                Err(Unloaded::Failed(e)) => return Err(e),
+            };
             let label = paths.first().map_or_else(|| snapshot.label.clone(), |p| sources::label(p));
             claims.join(&mut snapshot, &label);
             claims.finish();
@@ -53,9 +65,19 @@ pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
     Ok(audit.exit_code())
 }
 
+/// Why there is no snapshot of one node.
+enum Unloaded {
+    Several(PathBuf),
+    Failed(Failure),
+}
+
 /// The one node that the arguments name.
-fn load(a: &AuditArgs, paths: &[PathBuf]) -> Result<Snapshot, Failure> {
+fn load(a: &AuditArgs, paths: &[PathBuf]) -> Result<Snapshot, Unloaded> {
     let path = a.root.as_deref().or(paths.first().map(|p| p.as_path())).unwrap_or(Path::new("/"));
     let options = Options { redact: !a.no_redact, ..crate::budget::options(path, Purpose::Audit) };
-    sources::load(path, &options)
+    let line = Line::new(true);
+    linerate_snapshot::load(path, &options, &|p| line.capture(p)).map_err(|e| match e {
+        OpenError::Several { wanted: None, .. } if path.is_file() => Unloaded::Several(path.to_owned()),
+        e => Unloaded::Failed(e.into()),
+    })
 }

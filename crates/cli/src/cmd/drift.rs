@@ -1,5 +1,6 @@
 //! `linerate drift`.
 
+use crate::chosen::{Chosen, NO_SOURCE};
 use crate::claims::Claims;
 use crate::diff_args::DiffFormat;
 use crate::drift_args::DriftArgs;
@@ -25,18 +26,19 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(a: &DriftArgs) -> Result<u8, Failure> {
+    let chosen = a.of.read()?;
     if let Some(time) = a.since {
-        return since(a, time);
+        return since(a, time, &chosen);
     }
     // What hashing makes of names differs from node to node, and would be taken for a difference.
     let Compared { table, unreadable, remarks: identities } = match live::many(&a.on, false)? {
         Some(live) => {
-            let mut all = of_snapshots(&[], live.members.clone(), &Claims::default())?;
+            let mut all = of_snapshots(&[], live.members.clone(), (&Claims::default(), &chosen))?;
             let lost = live.unread.iter().map(|Unread { name, why, .. }| (name.clone(), why.clone()));
             all.unreadable.extend(lost.map(|(source, why)| Unreadable { source, why }));
             all
         }
-        None => of_sources(&a.sources)?,
+        None => of_sources(&a.sources, &chosen)?,
     };
     let (references, named) = match &a.reference {
         Some(name) => (vec![Reference { node: reference(&table, name)?, of: None }], Vec::new()),
@@ -72,20 +74,21 @@ struct Compared {
 }
 
 /// Of an index or of snapshots.
-fn of_sources(named: &[PathBuf]) -> Result<Compared, Failure> {
+fn of_sources(named: &[PathBuf], chosen: &Chosen) -> Result<Compared, Failure> {
     let (paths, claims) = Claims::take(named)?;
     // An index does not hold what is joined here.
-    let known = if claims.is_empty() { indexed(&paths)? } else { None };
-    let found = match known {
+    let known = if claims.is_empty() { indexed(&paths, chosen)? } else { None };
+    let mut found = match known {
         Some(answer) => answer,
-        None => of_snapshots(&paths, sources::latest(&paths), &claims)?,
+        None => of_snapshots(&paths, chosen.of(sources::latest(&paths)), (&claims, chosen))?,
     };
+    found.unreadable.extend(missing(chosen)?);
     claims.finish();
     Ok(found)
 }
 
 /// Of an index that says what the snapshots do.
-fn indexed(sources: &[PathBuf]) -> Result<Option<Compared>, Failure> {
+fn indexed(sources: &[PathBuf], chosen: &Chosen) -> Result<Option<Compared>, Failure> {
     let [source] = sources else { return Ok(None) };
     if source.is_dir() && !source.join(NAME).is_file()
         || source.is_file() && source.extension() != Some("parquet".as_ref())
@@ -100,39 +103,48 @@ fn indexed(sources: &[PathBuf]) -> Result<Option<Compared>, Failure> {
             return Ok(None);
         }
     }
-    let Tabled { table, unreadable, remarks } = index.table(When::Newest)?;
+    let Tabled { table, unreadable, remarks } = index.table(When::Newest, chosen.set())?;
+    table
+        .heads()
+        .map(|h| h.label.as_str())
+        .chain(unreadable.iter().map(|(l, _)| l.as_str()))
+        .for_each(|l| _ = chosen.takes(l));
     let unreadable = unreadable.into_iter().map(|(source, why)| Unreadable { source, why }).collect();
     Ok(Some(Compared { table, unreadable, remarks }))
 }
 
 /// Each node beside its own past.
-fn since(a: &DriftArgs, time: u64) -> Result<u8, Failure> {
-    let sources::Pairs { both: pairs, new, old } = sources::pairs(&a.sources, time);
+fn since(a: &DriftArgs, time: u64, chosen: &Chosen) -> Result<u8, Failure> {
+    let sources::Pairs { both: mut pairs, mut new, mut old } = sources::pairs(&a.sources, time);
+    pairs.retain(|(_, now)| chosen.takes(&now.label));
+    new.retain(|label| chosen.takes(label));
+    old.retain(|label| chosen.takes(label));
+    let lost = missing(chosen)?;
     if pairs.is_empty() && new.is_empty() && old.is_empty() {
         return Err(Failure::new("no snapshots of nodes at several times")
             .hint("--since reads a fleet's directory, NODE/TIME.tar.zst, as `collect --on` writes it"));
     }
-    let paths: Vec<PathBuf> = pairs.iter().map(|(_, now)| now.path.clone()).collect();
+    let members: Vec<Member> = pairs.iter().map(|(_, now)| now.clone()).collect();
     let nobody = Member::of(Path::new(""));
     let before: HashMap<&Path, &Member> = pairs.iter().map(|(b, now)| (now.path.as_path(), b)).collect();
-    let look = |path: &Path, now: &Snapshot| -> Result<Diff, OpenError> {
-        let member = before.get(path).map_or(&nobody, |m| *m);
+    let look = |now: &Member, _: &str, snapshot: &Snapshot| -> Result<Diff, OpenError> {
+        let member = before.get(now.path.as_path()).map_or(&nobody, |m| *m);
         let options = CaptureOptions { redact: false, ..crate::budget::options(&member.path, Purpose::Audit) };
         let then = linerate_snapshot::load(&member.path, &options, &|_| {})?;
         let profile = |s: &Snapshot| Profile::of(&member.label, &Node::decode(s), s, linerate_rules::rules());
-        Ok(diff(&profile(&then), &profile(now)))
+        Ok(diff(&profile(&then), &profile(snapshot)))
     };
     // What nobody looked at since then is not unchanged.
     let not_since = |source: String| Unreadable { source, why: "it has no snapshot since then".to_owned() };
     let (mut changes, mut unreadable) = (Changes::default(), old.into_iter().map(not_since).collect::<Vec<_>>());
-    crate::many::each(&paths, (false, &crate::many::as_it_is, &Line::new(true)), look, |path, seen| {
-        let label = before.get(path).map_or("", |m| m.label.as_str());
+    crate::many::each(&members, (false, &crate::many::as_it_is, chosen, &Line::new(true)), look, |label, seen| {
         match seen.and_then(|found| found) {
             Ok(found) => changes.node(label, &found),
             Err(e) => unreadable.push(Unreadable { source: label.to_owned(), why: e.reason() }),
         }
         Ok(())
     })?;
+    unreadable.extend(lost);
     let report = linerate_report::since::Report::of(&changes, &new, unreadable);
     let mut sink = a.out.sink()?;
     report.write(format(a, &sink), &mut sink)?;
@@ -141,12 +153,16 @@ fn since(a: &DriftArgs, time: u64) -> Result<u8, Failure> {
 }
 
 /// Of snapshots. A node that is found under several names in a directory counts once, and so all are read again without its older snapshots.
-fn of_snapshots(named: &[PathBuf], mut members: Vec<Member>, claims: &Claims) -> Result<Compared, Failure> {
-    let (mut found, seen) = table(&members, claims)?;
+fn of_snapshots(
+    named: &[PathBuf],
+    mut members: Vec<Member>,
+    (claims, chosen): (&Claims, &Chosen),
+) -> Result<Compared, Failure> {
+    let (mut found, seen) = table(&members, claims, chosen)?;
     let older = sightings::older(named, &seen);
     if !older.is_empty() {
         members.retain(|m| !older.contains(&m.path));
-        found = table(&members, claims)?.0;
+        found = table(&members, claims, chosen)?.0;
     }
     // Sightings of snapshots that were left out count here.
     let (table, unreadable) = found;
@@ -157,25 +173,22 @@ fn of_snapshots(named: &[PathBuf], mut members: Vec<Member>, claims: &Claims) ->
 /// Who shows what, those that could not be read, and who the nodes are.
 type Read = ((Table, Vec<Unreadable>), Vec<Seen>);
 
-fn table(members: &[Member], claims: &Claims) -> Result<Read, Failure> {
-    let paths: Vec<PathBuf> = members.iter().map(|m| m.path.clone()).collect();
-    let labels: HashMap<&Path, &str> = members.iter().map(|m| (m.path.as_path(), m.label.as_str())).collect();
-    let label = |path: &Path| labels.get(path).copied().unwrap_or_default();
-    let look = |path: &Path, snapshot: &Snapshot| {
-        let seen = Seen::of(path, label(path), snapshot);
-        (Record { time: sightings::taken(path, snapshot), ..Record::read(label(path), snapshot) }, seen)
+fn table(members: &[Member], claims: &Claims, chosen: &Chosen) -> Result<Read, Failure> {
+    let look = |m: &Member, label: &str, snapshot: &Snapshot| {
+        let time = sightings::taken(&m.path, snapshot);
+        (Record { time, ..Record::read(label, snapshot) }, Seen::of(&m.path, label, snapshot))
     };
-    let before = |path: &Path, snapshot: &mut Snapshot| claims.join(snapshot, label(path));
+    let before = |label: &str, snapshot: &mut Snapshot| claims.join(snapshot, label);
     let (mut table, mut unreadable, mut all) = (Table::new(), Vec::new(), Vec::new());
-    crate::many::each(&paths, (false, &before, &Line::new(true)), look, |path, seen| {
+    crate::many::each(members, (false, &before, chosen, &Line::new(true)), look, |label, seen| {
         match seen {
             Ok((record, seen)) => {
                 table.record(&record);
                 all.push(seen);
             }
             Err(e) => {
-                unreadable.push(Unreadable { source: label(path).to_owned(), why: e.reason() });
-                all.push(Seen::unread(path, label(path)));
+                unreadable.push(Unreadable { source: label.to_owned(), why: e.reason() });
+                all.extend(Seen::unread(members, label));
             }
         }
         Ok(())
@@ -232,6 +245,12 @@ fn find<'t>(table: &'t Table, name: &str) -> Option<(u32, &'t str)> {
     let directory = directory_name(name);
     let found = table.heads().zip(0..).find(|(h, _)| h.label == name || h.label == directory);
     found.map(|(h, n)| (n, h.label.as_str()))
+}
+
+/// Nodes that were asked for, of which there is nothing.
+fn missing(chosen: &Chosen) -> Result<impl Iterator<Item = Unreadable>, Failure> {
+    let lost = chosen.missing()?.into_iter();
+    Ok(lost.map(|source| Unreadable { source, why: NO_SOURCE.to_owned() }))
 }
 
 fn reference(table: &Table, name: &str) -> Result<u32, Failure> {

@@ -1,6 +1,7 @@
 //! `linerate audit` over many snapshots: each as it comes, then what fails where. Memory does not grow with their number.
 
 use crate::args::{AuditArgs, Format};
+use crate::chosen::{Chosen, NO_SOURCE};
 use crate::claims::Claims;
 use crate::live::Unread;
 use crate::output::{Failure, Sink, remark};
@@ -12,8 +13,7 @@ use linerate_node::context::Role;
 use linerate_report::fleet::{self, Fleet};
 use linerate_rules::Rule;
 use linerate_snapshot::Snapshot;
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// `unread`: nodes of which there is no snapshot; `named`: what the user named.
 pub(crate) fn run(
@@ -21,7 +21,7 @@ pub(crate) fn run(
     rules: &[&'static Rule],
     (named, members): (&[PathBuf], &[Member]),
     unread: &[Unread],
-    claims: &Claims,
+    (claims, chosen): (&Claims, &Chosen),
 ) -> Result<u8, Failure> {
     if a.schema.is_some() {
         return Err(Failure::new("the lines of many snapshots hold no facts, and have one version")
@@ -36,33 +36,33 @@ pub(crate) fn run(
         Format::Markdown => fleet::Format::Markdown,
     };
     let role = a.role.map(Role::from);
-    let paths: Vec<PathBuf> = members.iter().map(|m| m.path.clone()).collect();
-    let labels: HashMap<&Path, &str> = members.iter().map(|m| (m.path.as_path(), m.label.as_str())).collect();
-    let label = |path: &Path| labels.get(path).copied().unwrap_or_default();
     let mut summary = Fleet::new(format, rules);
     let looker = summary.looker();
     let progress = Line::new(a.output.is_some());
-    let look = |path: &Path, snapshot: &Snapshot| {
-        let seen = Seen::of(path, label(path), snapshot);
-        (looker.look(label(path), &Node::decode_as(snapshot, role), snapshot), seen)
+    let look = |m: &Member, label: &str, snapshot: &Snapshot| {
+        let seen = Seen::of(&m.path, label, snapshot);
+        (looker.look(label, &Node::decode_as(snapshot, role), snapshot), seen)
     };
     let mut all: Vec<Seen> = Vec::new();
-    let before = |path: &Path, snapshot: &mut Snapshot| claims.join(snapshot, label(path));
-    crate::many::each(&paths, (true, &before, &progress), look, |path, looked| {
+    let before = |label: &str, snapshot: &mut Snapshot| claims.join(snapshot, label);
+    crate::many::each(members, (true, &before, chosen, &progress), look, |label, looked| {
         match looked {
             Ok((looked, seen)) => {
                 all.push(seen);
-                summary.node(label(path), looked, &mut sink)?;
+                summary.node(label, looked, &mut sink)?;
             }
             Err(e) => {
-                all.push(Seen::unread(path, label(path)));
-                summary.unreadable(label(path), &e.to_string(), &mut sink)?;
+                all.extend(Seen::unread(members, label));
+                summary.unreadable(label, &e.to_string(), &mut sink)?;
             }
         }
         Ok(())
     })?;
     drop(progress);
     claims.finish();
+    for name in chosen.missing()? {
+        summary.unreadable(&name, NO_SOURCE, &mut sink)?;
+    }
     for Unread { name, why, .. } in unread {
         summary.unreadable(name, why, &mut sink)?;
     }

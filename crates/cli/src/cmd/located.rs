@@ -1,5 +1,6 @@
 //! `linerate where`.
 
+use crate::chosen::NodesArg;
 use crate::index_args::{WhereArgs, WhereFormat};
 use crate::output::{Failure, remark};
 use linerate_fleet::condition::{Condition, NotACondition};
@@ -10,6 +11,7 @@ use linerate_report::located::{Format, Found, Located, Shown};
 pub(crate) fn run(a: &WhereArgs) -> Result<u8, Failure> {
     let texts: Vec<&String> = std::iter::once(&a.condition).chain(&a.and).collect();
     let conditions = texts.iter().map(|t| condition(t)).collect::<Result<Vec<_>, _>>()?;
+    let chosen = NodesArg { nodes: a.nodes.clone() }.read()?;
     let index = Index::open(&a.dir)?;
     if a.dir.is_dir() {
         let stale = index.stale(&a.dir)?;
@@ -31,7 +33,16 @@ pub(crate) fn run(a: &WhereArgs) -> Result<u8, Failure> {
         None if a.all_times => When::All,
         None => When::Newest,
     };
-    let answer = index.ask(&Question { conditions: &conditions, subject: a.subject.as_deref(), when })?;
+    let answer =
+        index.ask(&Question { conditions: &conditions, subject: a.subject.as_deref(), when, nodes: chosen.set() })?;
+    if chosen.set().is_some() {
+        index.labels()?.iter().for_each(|l| _ = chosen.takes(l));
+    }
+    let missing = chosen.missing()?;
+    if !missing.is_empty() {
+        let names = names::folded(missing.iter().map(String::as_str));
+        remark(&format!("--nodes: the index has no node of these names: {names}"));
+    }
     let label = |n: &usize| answer.yes.get(*n).map_or("", |n| n.label.as_str());
     let shown = answer.reasons.iter().map(|(reason, nodes)| Shown {
         id: reason.id,
@@ -42,7 +53,9 @@ pub(crate) fn run(a: &WhereArgs) -> Result<u8, Failure> {
         nodes: names::folded(nodes.iter().map(label)),
     });
     let shown = shown.collect();
-    let blind: Vec<&str> = answer.cannot_tell.iter().map(|n| n.label.as_str()).collect();
+    // Of a node that is not there nothing can be told, either.
+    let blind = answer.cannot_tell.iter().map(|n| n.label.as_str()).chain(missing.iter().map(String::as_str));
+    let blind: Vec<&str> = blind.collect();
     let found = answer.yes.iter().map(|n| Found {
         label: n.label.clone(),
         node: n.node.clone(),

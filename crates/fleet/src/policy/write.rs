@@ -2,6 +2,9 @@
 
 use super::read::{is_words, row_id};
 use super::{About, Claim, Class, Kind, Policy, Row, SCHEMA, class_word};
+use crate::NodeSet;
+use crate::names::folded;
+use crate::nodeset::names_of;
 use linerate_facts::{Form, Want};
 use linerate_rules::{Action, Severity};
 use std::fmt::Write;
@@ -39,7 +42,7 @@ fn one_class(class: &Class, out: &mut String) {
         let _ = writeln!(out, "match = {{ {} }}", parts.join(", "));
     }
     if !class.learnt_from.is_empty() {
-        let _ = writeln!(out, "learnt_from = {}", list(&class.learnt_from));
+        let _ = writeln!(out, "learnt_from = {}", nodes(&class.learnt_from));
     }
     if !class.seats.is_empty() {
         let _ = writeln!(out, "\n[class.{}.seats]", key(name));
@@ -273,6 +276,13 @@ fn plain(row: &Row, value: &str) -> String {
 
 fn list(all: &[String]) -> String {
     format!("[{}]", all.iter().map(|v| quoted(v)).collect::<Vec<_>>().join(", "))
+}
+
+/// Nodes as one set, where the set has the same names, else as a list.
+fn nodes(all: &[String]) -> String {
+    let text = folded(all.iter().map(String::as_str));
+    let set: NodeSet = all.iter().map(String::as_str).collect();
+    if names_of(&text).is_ok_and(|read| read == set) { quoted(&text) } else { list(all) }
 }
 
 /// A key, in quotes where it needs them.

@@ -1,11 +1,12 @@
 //! Questions to an index: which nodes fulfil conditions, and the table that `drift` looks at. Only the rows that a question needs are read.
 
 use super::{Head, Index, IndexError, Wanted};
+use linerate_fleet::NodeSet;
 use linerate_fleet::condition::{Answer, Condition, Found};
 use linerate_fleet::drift::{self, CellNo, GroupNo, NodeNo, Table};
 use linerate_fleet::identity::{self, Remark, Sighting};
 use linerate_formats::wildcard;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -29,6 +30,8 @@ pub struct Question<'q> {
     pub subject: Option<&'q str>,
     /// Of which snapshots.
     pub when: When,
+    /// Of which nodes, by their labels; `None`: all.
+    pub nodes: Option<&'q NodeSet>,
 }
 
 /// A node of an answer.
@@ -98,7 +101,7 @@ impl Index {
     pub fn ask(&self, question: &Question<'_>) -> Result<Answered, IndexError> {
         let parts = self.each_group(|group| self.part(group, question))?;
         let heads: Vec<&[Head]> = parts.iter().map(|p| p.heads.as_slice()).collect();
-        let chosen = chosen(&heads, question.when);
+        let chosen = chosen(&heads, question.when, question.nodes);
         let mut out = Answered { remarks: remarks(&heads), ..Answered::default() };
         // By group and number in it, the place in `yes`.
         let mut yes: Vec<(Node, (usize, usize))> = Vec::new();
@@ -169,14 +172,23 @@ impl Index {
         Ok(Part { heads, found, reasons })
     }
 
-    /// What `drift` looks at.
+    /// What nodes are called.
     ///
     /// # Errors
     /// The index cannot be read, or is damaged.
-    pub fn table(&self, when: When) -> Result<Tabled, IndexError> {
+    pub fn labels(&self) -> Result<BTreeSet<String>, IndexError> {
+        let all = self.each_group(|group| self.heads(group))?;
+        Ok(all.into_iter().flatten().map(|h| h.label).collect())
+    }
+
+    /// What `drift` looks at, of some nodes, by their labels, or of all.
+    ///
+    /// # Errors
+    /// The index cannot be read, or is damaged.
+    pub fn table(&self, when: When, nodes: Option<&NodeSet>) -> Result<Tabled, IndexError> {
         let all = self.each_group(|group| self.heads(group))?;
         let heads: Vec<&[Head]> = all.iter().map(Vec::as_slice).collect();
-        let (chosen, remarks) = (chosen(&heads, when), remarks(&heads));
+        let (chosen, remarks) = (chosen(&heads, when, nodes), remarks(&heads));
         let (mut table, mut unreadable) = (Table::new(), Vec::new());
         for (g, heads) in all.iter().enumerate() {
             let mut numbers: Vec<Option<(NodeNo, GroupNo)>> = Vec::with_capacity(heads.len());
@@ -262,18 +274,20 @@ fn remarks(groups: &[&[Head]]) -> Vec<Remark> {
 }
 
 /// The snapshots that count, by group and number. Where each counts, one that could not be read does where its node has no other.
-fn chosen(groups: &[&[Head]], when: When) -> HashSet<(usize, usize)> {
+fn chosen(groups: &[&[Head]], when: When, nodes: Option<&NodeSet>) -> HashSet<(usize, usize)> {
+    let is_asked = |h: &Head| nodes.is_none_or(|set| set.contains(&h.label));
     let limit = match when {
         When::At(time) => time,
         When::Newest => u64::MAX,
         When::All => {
-            let read = || placed(groups).filter(|(_, h)| h.error.is_none());
+            let read = || placed(groups).filter(|(_, h)| is_asked(h) && h.error.is_none());
             let seen: HashSet<&str> = read().map(|(_, h)| h.label.as_str()).collect();
-            let unread = placed(groups).filter(|(_, h)| h.error.is_some() && !seen.contains(h.label.as_str()));
+            let unread =
+                placed(groups).filter(|(_, h)| is_asked(h) && h.error.is_some() && !seen.contains(h.label.as_str()));
             return read().chain(unread).map(|(at, _)| at).collect();
         }
     };
-    let all: Vec<Placed<'_>> = placed(groups).filter(|(_, h)| h.time <= limit).collect();
+    let all: Vec<Placed<'_>> = placed(groups).filter(|(_, h)| h.time <= limit && is_asked(h)).collect();
     let sightings: Vec<Sighting<'_>> = all.iter().map(|(_, h)| sighting(h)).collect();
     identity::newest(&sightings).into_iter().filter_map(|n| all.get(n)).map(|(at, _)| *at).collect()
 }

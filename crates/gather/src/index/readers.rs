@@ -2,10 +2,11 @@
 //!
 //! Behind a snapshot that is slow to read, only so many groups are made: memory does not grow with what waits for it.
 
-use super::sources::Source;
+use super::update::file_of;
 use super::{Encoded, Gathered, IndexError, Writer};
 use linerate_fleet::Record;
-use linerate_snapshot::{Budget, OpenError, Reader, Snapshot};
+use linerate_formats::bounds::INDEX_GROUP_NODES;
+use linerate_snapshot::{Budget, Each, OpenError, Reader, Source, node_name};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,8 +17,8 @@ use std::time::Duration;
 /// Groups that are made or wait to be written, for each thread.
 const AHEAD: usize = 2;
 
-/// How a snapshot is opened, with the buffers of a thread.
-type Open<'a> = dyn Fn(&mut Reader, &Source) -> Result<Snapshot, OpenError> + Sync + 'a;
+/// How the nodes of a source are opened, with the buffers of a thread.
+type Open<'a> = dyn Fn(&mut Reader, &Source, &mut Each<'_>) -> Result<(), OpenError> + Sync + 'a;
 
 /// Snapshots that could not be read, and why.
 type Unreadable = Vec<(String, String)>;
@@ -32,22 +33,35 @@ pub(super) struct Readers<'a> {
     pub(super) open: &'a Open<'a>,
 }
 
-/// What a thread made of a part: its number, the group, and those that could not be read.
-type Made = (usize, Result<(Encoded, Unreadable), IndexError>);
+/// What a thread made of a part: its number, the groups, and those that could not be read.
+type Made = (usize, Result<Part, IndexError>);
+
+/// What became of a part: one group, or more where archives hold many nodes.
+#[derive(Default)]
+struct Part {
+    groups: Vec<Encoded>,
+    unreadable: Unreadable,
+    /// Snapshots, read or not.
+    count: usize,
+}
 
 impl Readers<'_> {
-    /// Writes a group for each part. `progress` hears how many snapshots were read.
+    /// Writes a group for each part. `progress` hears how many sources were read. The answer is what could not be read, and how many snapshots there were.
     ///
     /// # Errors
     /// A group cannot be made or written.
-    pub(super) fn write(&self, writer: &mut Writer, progress: &mut dyn FnMut(usize)) -> Result<Unreadable, IndexError> {
+    pub(super) fn write(
+        &self,
+        writer: &mut Writer,
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<(Unreadable, usize), IndexError> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let done = AtomicUsize::new(0);
         // A part is handed out when one of those before it was written.
         let mut parts = 0..self.parts.len();
         let (hand_out, turns) = channel();
         let turns = Mutex::new(turns);
-        let mut unreadable = Vec::new();
+        let (mut unreadable, mut count) = (Vec::new(), 0);
         std::thread::scope(|scope| {
             // Inside: dropped when a write fails, so that nobody waits for a turn.
             let mut hand_out = Some(hand_out);
@@ -75,15 +89,16 @@ impl Readers<'_> {
                     Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 }
                 while let Some(made) = waiting.remove(&at) {
-                    let (group, mut bad) = made?;
-                    writer.group(group)?;
-                    unreadable.append(&mut bad);
+                    let mut made: Part = made?;
+                    made.groups.into_iter().try_for_each(|group| writer.group(group))?;
+                    unreadable.append(&mut made.unreadable);
+                    count += made.count;
                     (at, free) = (at + 1, free + 1);
                 }
                 progress(done.load(Ordering::Relaxed));
             }
         })?;
-        Ok(unreadable)
+        Ok((unreadable, count))
     }
 
     /// One thread: makes one group after the other, with buffers that it keeps.
@@ -92,28 +107,51 @@ impl Readers<'_> {
         loop {
             let turn = turns.lock().unwrap_or_else(PoisonError::into_inner).recv();
             let Some((number, part)) = turn.ok().and_then(|n| Some((n, self.parts.get(n)?))) else { return };
-            let mut batch = Gathered::default();
-            let mut bad = Vec::new();
-            for source in *part {
-                match (self.open)(&mut reader, source) {
-                    Ok(snapshot) => {
-                        let record = Record::read(&source.label, &snapshot);
-                        reader.recycle(snapshot);
-                        batch.add(&source.name, source.file(), &record);
-                    }
-                    Err(e) => {
-                        batch.add_unreadable(&source.name, source.file(), &source.label, &e.reason());
-                        bad.push((source.name.clone(), e.reason()));
-                    }
-                }
-                done.fetch_add(1, Ordering::Relaxed);
-            }
-            let made = batch.encode(self.path).map(|g| (g, bad));
+            let made = self.part(&mut reader, part, done);
             // The receiver is gone when a write failed: nothing is left to do.
             if to.send((number, made)).is_err() {
                 return;
             }
         }
+    }
+
+    /// The groups of some sources.
+    fn part(&self, reader: &mut Reader, part: &[&Source], done: &AtomicUsize) -> Result<Part, IndexError> {
+        let (mut out, mut batch, mut held) = (Part::default(), Gathered::default(), 0);
+        for source in part {
+            let (mut full, mut spare) = (Ok(()), None);
+            let mut take = |at: &str, node: Result<_, OpenError>| {
+                let inner = format!("{}/{at}", source.name);
+                let (name, label) =
+                    if at.is_empty() { (&source.name, source.label.as_str()) } else { (&inner, node_name(at, false)) };
+                match node {
+                    Ok(snapshot) => {
+                        batch.add(name, file_of(source), &Record::read(label, &snapshot));
+                        spare = Some(snapshot);
+                    }
+                    Err(e) => {
+                        batch.add_unreadable(name, file_of(source), label, &e.reason());
+                        out.unreadable.push((name.clone(), e.reason()));
+                    }
+                }
+                (held, out.count) = (held + 1, out.count + 1);
+                // An archive may hold more nodes than a group may.
+                if held > INDEX_GROUP_NODES && full.is_ok() {
+                    held = 0;
+                    full = std::mem::take(&mut batch).encode(self.path).map(|g| out.groups.push(g));
+                }
+            };
+            if let Err(e) = (self.open)(reader, source, &mut take) {
+                take("", Err(e));
+            }
+            full?;
+            spare.into_iter().for_each(|s| reader.recycle(s));
+            done.fetch_add(1, Ordering::Relaxed);
+        }
+        if held > 0 {
+            out.groups.push(batch.encode(self.path)?);
+        }
+        Ok(out)
     }
 }
 
@@ -121,6 +159,7 @@ impl Readers<'_> {
 mod tests {
     use super::*;
     use crate::index::{Index, NAME};
+    use linerate_snapshot::SourceKind;
 
     /// One slow snapshot: only so many groups are made behind it, all are written, and in their order.
     #[test]
@@ -131,11 +170,12 @@ mod tests {
         let sources: Vec<Source> = (0..ahead * 4)
             .map(|n| {
                 let name = format!("gpu{n:05}.tar.zst");
-                Source { label: name.clone(), path: dir.path().join(&name), name, file: (0, 0) }
+                let (label, path) = (name.clone(), dir.path().join(&name));
+                Source { label, path, name, kind: SourceKind::Archive, file: (0, 0) }
             })
             .collect();
         let (begun, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let open = |_: &mut Reader, source: &Source| {
+        let open = |_: &mut Reader, source: &Source, _: &mut Each<'_>| {
             let number = begun.fetch_add(1, Ordering::SeqCst) + 1;
             if source == &sources[0] {
                 std::thread::sleep(Duration::from_millis(700));
@@ -148,7 +188,8 @@ mod tests {
         let budget = Budget::default();
         let readers = Readers { path: &path, parts: &parts, budget: &budget, open: &open };
         let mut writer = Writer::begin(&path).unwrap();
-        let unreadable = readers.write(&mut writer, &mut |_| {}).unwrap();
+        let (unreadable, count) = readers.write(&mut writer, &mut |_| {}).unwrap();
+        assert_eq!(count, sources.len());
         writer.finish().unwrap();
         let names: Vec<&String> = unreadable.iter().map(|(name, _)| name).collect();
         assert_eq!(names, sources.iter().map(|s| &s.name).collect::<Vec<_>>());

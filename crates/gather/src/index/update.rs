@@ -1,11 +1,10 @@
 //! Brings the index of a directory up to its snapshots: new ones are read on all cores, row groups without a change are copied.
 
 use super::readers::Readers;
-use super::sources::{Source, sources};
 use super::{FileId, Index, IndexError, NAME, Writer};
 use linerate_formats::bounds;
 use linerate_snapshot::capture::{Options, Purpose};
-use linerate_snapshot::{Budget, OpenError, Reader, Snapshot};
+use linerate_snapshot::{Budget, Each, Listing, OpenError, Reader, Source, load_each, sources};
 use std::collections::{HashMap, HashSet};
 use std::fs::{File, OpenOptions};
 use std::path::Path;
@@ -58,11 +57,13 @@ impl Index {
         if found.is_empty() {
             return Ok(Stale::default());
         }
+        let names: HashSet<&str> = found.iter().map(|s| s.name.as_str()).collect();
         let mut held: HashMap<String, FileId> = HashMap::new();
         for group in 0..self.groups() {
-            held.extend(self.heads(group)?.into_iter().map(|h| (h.snapshot, h.file)));
+            let heads = self.heads(group)?.into_iter();
+            held.extend(heads.map(|h| (source_of(&h.snapshot, |n| names.contains(n)).to_owned(), h.file)));
         }
-        let same = found.iter().filter(|s| held.get(&s.name) == Some(&s.file())).count();
+        let same = found.iter().filter(|s| held.get(&s.name) == Some(&file_of(s))).count();
         let known = found.iter().filter(|s| held.contains_key(&s.name)).count();
         Ok(Stale { new: found.len() - same, gone: held.len().saturating_sub(known) })
     }
@@ -76,9 +77,13 @@ impl Index {
 /// The directory cannot be read, or the index not written; then it is what it was.
 pub fn update(dir: &Path, how: &Update, progress: &mut dyn FnMut(usize, usize)) -> Result<Updated, IndexError> {
     let _lock = lock(dir)?;
-    let all = list(dir)?;
+    let Listing { sources: all, left_out } = listing(dir)?;
     let path = dir.join(NAME);
     let mut out = Updated { snapshots: all.len(), ..Updated::default() };
+    if left_out > 0 {
+        let why = format!("{left_out} entries were not looked at: SOURCES_WALKED is {}", bounds::SOURCES_WALKED);
+        out.unreadable.push((dir.display().to_string(), why));
+    }
     let old = match Index::open(dir) {
         _ if how.rebuild => None,
         Ok(index) if index.is_current() => Some(index),
@@ -105,6 +110,7 @@ pub fn update(dir: &Path, how: &Update, progress: &mut dyn FnMut(usize, usize)) 
     };
     out.gone = plan.gone;
     if old.is_some() && plan.new.is_empty() && plan.mixed.is_empty() && out.rebuilt.is_none() {
+        out.snapshots = plan.kept.len();
         return Ok(out);
     }
     let mut writer = Writer::begin(&path)?;
@@ -123,9 +129,11 @@ pub fn update(dir: &Path, how: &Update, progress: &mut dyn FnMut(usize, usize)) 
     // A small fleet is shared out more finely; the file does not depend on the number of cores.
     let size = (plan.new.len() / 8).clamp(32, bounds::INDEX_GROUP_NODES);
     let parts: Vec<&[&Source]> = plan.new.chunks(size).collect();
-    let open = |reader: &mut Reader, source: &Source| open(reader, source, &how.budget);
+    let open = |reader: &mut Reader, source: &Source, each: &mut Each<'_>| open(reader, source, &how.budget, each);
     let readers = Readers { path: &path, parts: &parts, budget: &how.budget, open: &open };
-    out.unreadable = readers.write(&mut writer, &mut |done| progress(done, plan.new.len()))?;
+    let (mut unreadable, more) = readers.write(&mut writer, &mut |done| progress(done, plan.new.len()))?;
+    out.unreadable.append(&mut unreadable);
+    out.snapshots = plan.kept.len() + more;
     writer.finish()?;
     Ok(out)
 }
@@ -150,15 +158,17 @@ impl<'s> Plan<'s> {
 }
 
 fn plan<'s>(index: &Index, all: &'s [Source]) -> Result<Plan<'s>, IndexError> {
-    let found: HashMap<&str, FileId> = all.iter().map(|s| (s.name.as_str(), s.file())).collect();
+    let found: HashMap<&str, FileId> = all.iter().map(|s| (s.name.as_str(), file_of(s))).collect();
+    let of = |name: &str| source_of(name, |n| found.contains_key(n)).to_owned();
+    let mut known: HashSet<String> = HashSet::new();
     let mut out = Plan::default();
     let mut small = Vec::new();
     for group in 0..index.groups() {
         let heads = index.heads(group)?;
         let stays =
-            |h: &&super::Head| found.get(h.snapshot.as_str()) == Some(&h.file) && !out.kept.contains(&h.snapshot);
+            |h: &&super::Head| found.get(of(&h.snapshot).as_str()) == Some(&h.file) && !out.kept.contains(&h.snapshot);
         let kept: Vec<String> = heads.iter().filter(stays).map(|h| h.snapshot.clone()).collect();
-        out.gone += heads.iter().filter(|h| !found.contains_key(h.snapshot.as_str())).count();
+        out.gone += heads.iter().filter(|h| !found.contains_key(of(&h.snapshot).as_str())).count();
         if kept.len() < heads.len() {
             out.mixed.push(group);
         } else if heads.len() < bounds::INDEX_GROUP_NODES / 2 {
@@ -166,6 +176,7 @@ fn plan<'s>(index: &Index, all: &'s [Source]) -> Result<Plan<'s>, IndexError> {
         } else {
             out.whole.push(group);
         }
+        known.extend(kept.iter().map(|name| of(name)));
         out.kept.extend(kept);
     }
     if small.len() > SMALL {
@@ -173,23 +184,31 @@ fn plan<'s>(index: &Index, all: &'s [Source]) -> Result<Plan<'s>, IndexError> {
     }
     out.whole.append(&mut small);
     out.whole.sort_unstable();
-    out.new = all.iter().filter(|s| !out.kept.contains(&s.name)).collect();
+    out.new = all.iter().filter(|s| !known.contains(&s.name)).collect();
     Ok(out)
 }
 
-fn open(reader: &mut Reader, source: &Source, budget: &Budget) -> Result<Snapshot, OpenError> {
-    if source.path.is_file() {
-        match reader.read(&source.path) {
-            Ok(s) => return Ok(s),
-            Err(e @ OpenError::TooLarge { .. }) => return Err(e),
-            Err(_) => {}
-        }
-    }
+fn open(reader: &mut Reader, source: &Source, budget: &Budget, each: &mut Each<'_>) -> Result<(), OpenError> {
     let options = Options { budget: budget.clone(), ..Options::new(&source.path, Purpose::Audit) };
-    linerate_snapshot::load(&source.path, &options, &|_| {})
+    load_each(reader, &source.path, &options, each)
+}
+
+/// By what a change of a source is known.
+pub(super) fn file_of(source: &Source) -> FileId {
+    FileId { bytes: source.file.0, modified: source.file.1 }
+}
+
+/// The source of a snapshot: its name, or that of the archive in which it lies.
+fn source_of(name: &str, is_source: impl Fn(&str) -> bool) -> &str {
+    let above = std::iter::successors(Some(name), |n| n.rsplit_once('/').map(|(dir, _)| dir));
+    above.into_iter().find(|n| is_source(n)).unwrap_or(name)
 }
 
 fn list(dir: &Path) -> Result<Vec<Source>, IndexError> {
+    listing(dir).map(|l| l.sources)
+}
+
+fn listing(dir: &Path) -> Result<Listing, IndexError> {
     sources(dir).map_err(|source| IndexError::Io { doing: "read", path: dir.to_owned(), source })
 }
 

@@ -2,9 +2,10 @@
 //! inside, and puts back what only the manifest knows.
 
 use super::error::{OpenError, Stop};
+use super::nested;
 use super::own::{apply_manifest, sos_commands};
 use super::part;
-use super::prefix::{below, best_prefix, clean, find, useful};
+use super::prefix::{below, clean, find, trees, useful};
 use super::{Limits, MANIFEST};
 use crate::redact::secrets::{self, Cleaner};
 use crate::{Coverage, EntryId, EntryKind, Lookup, Snapshot, Why};
@@ -19,6 +20,22 @@ pub(crate) enum Item<'a> {
     HardLink(&'a [u8]),
     /// Seen, not read.
     NotRead(&'static str),
+}
+
+/// Where an archive is among others.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct InArchive {
+    /// It lies in another one.
+    pub(super) inner: bool,
+    /// Nodes were found in archives inside it.
+    pub(super) others: bool,
+}
+
+impl InArchive {
+    /// Whether it need not be a node itself.
+    fn may_hold_nothing(self) -> bool {
+        self.inner || self.others
+    }
 }
 
 /// Other people's files below `sys` and `proc` are kept up to this size without being in the catalogue.
@@ -187,8 +204,18 @@ impl Assembly {
         self.snapshot.add_at(self.last_id, name, kind, data);
     }
 
-    /// The snapshot; `label` names the source in the error.
-    pub(crate) fn finish(mut self, label: &str, cleaner: &mut Cleaner) -> Result<Snapshot, OpenError> {
+    /// Whether a file is read as an archive of its own: nothing of linerate's own archives, and nothing inside a tree.
+    pub(super) fn takes_archive(&self, path: &str) -> bool {
+        !self.own && nested::is_archive_name(path) && !nested::is_inside_a_tree(clean(path))
+    }
+
+    /// The snapshots of the nodes in it, each with where it is. `label` names the source in the error.
+    pub(crate) fn finish(
+        mut self,
+        label: &str,
+        place: InArchive,
+        cleaner: &mut Cleaner,
+    ) -> Result<Vec<(String, Snapshot)>, OpenError> {
         let mut s = self.snapshot;
         if self.odd > 0 {
             s.problems.push(format!("{} names are not UTF-8 and were left out", self.odd));
@@ -196,27 +223,44 @@ impl Assembly {
         if self.outside > 0 {
             s.problems.push(format!("{} names with `..` lead out of the tree and were left out", self.outside));
         }
-        if !self.own {
-            s = match (best_prefix(&s), part::find(&s)) {
-                (Some(prefix), _) if prefix == s.root() => s,
-                (Some(prefix), _) => below(&s, prefix, ""),
-                (None, Some((dir, at))) => below(&s, dir, at),
-                (None, None) => {
-                    let why = format!("none of its {} entries is below sys/ or proc/", self.seen);
-                    return Err(OpenError::NotASnapshot { what: label.to_owned(), why });
-                }
-            };
-            self.own = matches!(s.resolve(MANIFEST), Lookup::Found(_));
-        }
         if self.own {
-            apply_manifest(&mut s);
-        } else {
-            sos_commands(&mut s);
+            return Ok(vec![(String::new(), complete(s, true, self.damaged, cleaner))]);
         }
-        if self.damaged {
-            s.coverage = Coverage::Partial;
+        let all = trees(&s);
+        let mut out = match (all.as_slice(), part::find(&s)) {
+            ([one], _) if *one == s.root() => vec![(String::new(), s)],
+            ([one], _) => vec![(s.path(*one), below(&s, *one, ""))],
+            ([], Some((dir, at))) if !place.others => vec![(String::new(), below(&s, dir, at))],
+            ([], _) if place.may_hold_nothing() && s.problems.is_empty() => Vec::new(),
+            ([], _) if place.may_hold_nothing() => {
+                let source = std::io::Error::other(s.problems.join("; "));
+                return Err(OpenError::Io { path: label.into(), source });
+            }
+            ([], _) => {
+                let why = format!("none of its {} entries is below sys/ or proc/", self.seen);
+                return Err(OpenError::NotASnapshot { what: label.to_owned(), why });
+            }
+            (several, _) => several.iter().map(|id| (s.path(*id), below(&s, *id, ""))).collect(),
+        };
+        for (_, s) in &mut out {
+            self.own = matches!(s.resolve(MANIFEST), Lookup::Found(_));
+            let part = std::mem::replace(s, Snapshot::new(""));
+            *s = complete(part, self.own, self.damaged, cleaner);
         }
-        secrets::snapshot(&mut s, cleaner);
-        Ok(s)
+        Ok(out)
     }
+}
+
+/// What only the manifest, or the place of a text, says is put back, and secrets are taken out.
+fn complete(mut s: Snapshot, own: bool, damaged: bool, cleaner: &mut Cleaner) -> Snapshot {
+    if own {
+        apply_manifest(&mut s);
+    } else {
+        sos_commands(&mut s);
+    }
+    if damaged {
+        s.coverage = Coverage::Partial;
+    }
+    secrets::snapshot(&mut s, cleaner);
+    s
 }

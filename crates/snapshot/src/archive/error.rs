@@ -1,6 +1,6 @@
 //! How reading ends when it does not end well.
 
-use super::assemble::Assembly;
+use super::assemble::{Assembly, InArchive};
 use crate::Snapshot;
 use crate::redact::secrets::Cleaner;
 use std::path::PathBuf;
@@ -35,6 +35,16 @@ pub enum OpenError {
         /// Which limit.
         why: String,
     },
+    /// It holds the trees of several nodes, and one is read.
+    #[error("{}", several(.what, .wanted.as_deref(), .names))]
+    Several {
+        /// The file or directory.
+        what: String,
+        /// The node that was asked for, and is none of them.
+        wanted: Option<String>,
+        /// What the nodes are called, each as it can be named behind the source.
+        names: Vec<String>,
+    },
     /// The live host or a tree could not be captured.
     #[error(transparent)]
     Capture(#[from] crate::capture::CaptureError),
@@ -48,8 +58,22 @@ impl OpenError {
             OpenError::NotASnapshot { why, .. } => format!("it is not a snapshot: {why}"),
             OpenError::TooLarge { why, .. } => format!("it is too large: {why}"),
             OpenError::Io { source, .. } => source.to_string(),
+            OpenError::Several { names, .. } => format!("it holds {} nodes, not one", names.len()),
             OpenError::Capture(e) => e.to_string(),
         }
+    }
+}
+
+/// Names of nodes in an error.
+const NAMED: usize = 16;
+
+fn several(what: &str, wanted: Option<&str>, names: &[String]) -> String {
+    let (all, first) = (names.len(), names.first().map_or("", String::as_str));
+    let more = if all > NAMED { format!(" and {} more", all - NAMED) } else { String::new() };
+    let listed = names.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match wanted {
+        Some(wanted) => format!("{what} holds no node {wanted}, but {listed}{more}"),
+        None => format!("{what} holds {all} nodes: {listed}{more}. Name one, as in {what}/{first}"),
     }
 }
 
@@ -61,23 +85,23 @@ pub(super) enum Stop {
     TooLarge(String),
 }
 
-/// The snapshot, unless it shows more devices than a node has.
-pub(super) fn counted(assembly: Assembly, label: &str, cleaner: &mut Cleaner) -> Result<Snapshot, OpenError> {
-    let s = assembly.finish(label, cleaner)?;
+/// A snapshot, unless it shows more devices than a node has.
+pub(super) fn counted(s: Snapshot, label: &str) -> Result<Snapshot, OpenError> {
     match crate::census::too_many(&s) {
         Some(why) => Err(OpenError::TooLarge { what: label.to_owned(), why }),
         None => Ok(s),
     }
 }
 
-/// The snapshot of what was read until the end, whatever that was.
+/// The snapshots of what was read until the end, whatever that was, each with where it is.
 pub(super) fn conclude(
     end: Result<(), Stop>,
     at: u64,
     mut assembly: Assembly,
     label: &str,
+    place: InArchive,
     cleaner: &mut Cleaner,
-) -> Result<Snapshot, OpenError> {
+) -> Result<Vec<(String, Snapshot)>, OpenError> {
     let seen = assembly.seen();
     match end {
         Ok(()) => {}
@@ -91,5 +115,5 @@ pub(super) fn conclude(
             ));
         }
     }
-    counted(assembly, label, cleaner)
+    assembly.finish(label, place, cleaner)
 }

@@ -2,8 +2,9 @@
 //! `devices/pci0000:00/…`, or directories of RDMA devices. What is not there was not collected: nothing is absent.
 
 use super::Limits;
-use super::assemble::{Assembly, Item};
-use super::error::{OpenError, Stop, conclude};
+use super::assemble::{Assembly, InArchive, Item};
+use super::error::{OpenError, Stop, conclude, counted};
+use super::nested;
 use crate::{EntryId, EntryKind, Snapshot};
 use std::collections::HashMap;
 use std::io::Read;
@@ -74,7 +75,12 @@ pub(crate) fn directory(root: &Path) -> Result<Snapshot, OpenError> {
         whole.iter().rev().take(2).filter_map(|n| n.to_str()).filter(|n| *n != "/").map(str::to_owned).collect();
     names.reverse();
     let end = walk(&mut a, root, &names.join("/"), 0);
-    conclude(end, 0, a, &root.display().to_string(), &mut Default::default())
+    let what = root.display().to_string();
+    let mut out = nested::Nodes::default();
+    for (at, s) in conclude(end, 0, a, &what, InArchive::default(), &mut Default::default())? {
+        out.take(&at, counted(s, &what));
+    }
+    out.only(&what)
 }
 
 fn walk(a: &mut Assembly, dir: &Path, path: &str, depth: usize) -> Result<(), Stop> {
@@ -121,7 +127,9 @@ mod tests {
                 assert!(a.entry(p, Item::File(b"4\n")).is_ok());
             }
         }
-        a.finish("t", &mut crate::redact::secrets::Cleaner::default())
+        let mut all = a.finish("t", InArchive::default(), &mut Default::default())?;
+        assert_eq!(all.len(), 1);
+        Ok(all.remove(0).1)
     }
 
     #[test]

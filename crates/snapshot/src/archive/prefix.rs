@@ -2,6 +2,8 @@
 
 use super::assemble::MAX_PREFIX;
 use crate::{EntryId, EntryKind, Snapshot};
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 
 /// Without `./` and `/` in front and `/` at the end.
 pub(super) fn clean(path: &str) -> &str {
@@ -39,8 +41,9 @@ pub(super) fn useful(path: &str) -> Option<&str> {
     None
 }
 
-/// The directory whose `sys` and `proc` (or whose manifest) hold most.
-pub(super) fn best_prefix(s: &Snapshot) -> Option<EntryId> {
+/// The directories that are nodes' trees: their `sys`, `proc`, manifest or commands of sos say so. Of two of which one lies in the other, the one
+/// that holds more is it. In the order of their paths.
+pub(super) fn trees(s: &Snapshot) -> Vec<EntryId> {
     const SYS: &[&str] = &["bus", "class", "devices", "kernel", "module", "firmware", "hypervisor"];
     const PROC: &[&str] = &[
         "cpuinfo",
@@ -55,8 +58,7 @@ pub(super) fn best_prefix(s: &Snapshot) -> Option<EntryId> {
         "mounts",
         "interrupts",
     ];
-    let mut best = None;
-    let mut most = 0;
+    let mut found: HashMap<EntryId, usize> = HashMap::new();
     for id in s.ids().filter(|id| *s.kind(*id) == EntryKind::Dir) {
         let Some(parent) = s.parent(id) else { continue };
         let known: &[&str] = match s.name(id) {
@@ -66,15 +68,24 @@ pub(super) fn best_prefix(s: &Snapshot) -> Option<EntryId> {
             "sos_commands" => &["pci", "kernel", "infiniband", "networking", "hardware", "nvidia"],
             _ => continue,
         };
-        if !known.iter().any(|n| s.child(id, n).is_some()) {
-            continue;
-        }
-        let weight = score(s, parent);
-        if weight > most {
-            (best, most) = (Some(parent), weight);
+        if known.iter().any(|n| s.child(id, n).is_some()) {
+            found.entry(parent).or_insert_with(|| score(s, parent));
         }
     }
-    best
+    let mut found: Vec<(EntryId, usize)> = found.into_iter().collect();
+    found.sort_by_key(|(id, weight)| (Reverse(*weight), *id));
+    let above = |id: EntryId| std::iter::successors(s.parent(id), |p| s.parent(*p));
+    let (mut out, mut chosen, mut held) = (Vec::new(), HashSet::new(), HashSet::new());
+    for (id, _) in found {
+        if held.contains(&id) || above(id).any(|p| chosen.contains(&p)) {
+            continue;
+        }
+        chosen.insert(id);
+        held.extend(above(id));
+        out.push(id);
+    }
+    out.sort_by_cached_key(|id| s.path(*id));
+    out
 }
 
 fn score(s: &Snapshot, root: EntryId) -> usize {

@@ -1,8 +1,9 @@
 //! Reads archives of any maker into snapshots.
 
 use super::Limits;
-use super::assemble::{Assembly, Item};
+use super::assemble::{Assembly, InArchive, Item};
 use super::error::{OpenError, Stop, conclude, counted};
+use super::nested::{Each, Held, Inner, Nodes};
 use super::pack::Bounds;
 use super::stream::{Ended, Packing, Stream};
 use super::tar::{self, Bad, Kind, Pax};
@@ -28,6 +29,8 @@ pub struct Reader {
     /// A snapshot that is no longer needed: its memory is used again.
     spare: Option<Snapshot>,
     cleaner: Cleaner,
+    /// Of the archive that is read now, where it is in the outermost.
+    within: Vec<String>,
 }
 
 /// Buffers for the names of one entry.
@@ -79,11 +82,20 @@ impl Reader {
         self.spare.take().map_or_else(|| Snapshot::new(label), |s| s.emptied(label))
     }
 
-    /// Reads an archive.
+    /// Reads an archive of one node.
     ///
     /// # Errors
-    /// It cannot be read, is not an archive, or holds nothing useful.
+    /// It cannot be read, is not an archive, or holds nothing useful, or several nodes.
     pub fn read(&mut self, path: &Path) -> Result<Snapshot, OpenError> {
+        let label = path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned());
+        only(&label, |each| self.read_each(path, each))
+    }
+
+    /// Reads the nodes of an archive, one after the other: trees beside each other, and archives inside it.
+    ///
+    /// # Errors
+    /// It cannot be read to its end, is not an archive, or holds nothing useful. Nodes that were handed on before are whole.
+    pub fn read_each(&mut self, path: &Path, each: &mut Each<'_>) -> Result<(), OpenError> {
         let io = |source| OpenError::Io { path: path.to_owned(), source };
         let mut from = File::open(path).map_err(io)?;
         let size = from.metadata().map_err(io)?.len();
@@ -92,7 +104,7 @@ impl Reader {
             let mut bytes = std::mem::take(&mut self.file);
             bytes.clear();
             let got = from.by_ref().take(UNPACK_AT_ONCE + 1).read_to_end(&mut bytes).map_err(io);
-            let result = got.and_then(|_| self.read_bytes(&bytes, &label));
+            let result = got.and_then(|_| self.bytes_each(&bytes, &label, each));
             self.file = bytes;
             return result;
         }
@@ -100,8 +112,9 @@ impl Reader {
         let n = from.read(&mut head).map_err(io)?;
         let head = head.get(..n).unwrap_or_default().to_vec();
         let whole = std::io::Cursor::new(head.clone()).chain(from);
-        let reader = Packing::of(&head).unpack(whole, &self.budget).map_err(io)?;
-        self.read_stream(Stream::new(reader, self.limits.unpacked), &label)
+        let packing = Packing::of(&head);
+        let reader = packing.unpack(whole, &self.budget).map_err(io)?;
+        self.read_stream(Stream::new(reader, self.limits.unpacked), packing == Packing::Plain, &label, each)
     }
 
     /// Reads an archive from a stream that is unpacked already and cannot be rewound.
@@ -110,22 +123,28 @@ impl Reader {
     /// As [`Self::read`].
     pub fn read_from(&mut self, unpacked: impl Read, label: &str) -> Result<Snapshot, OpenError> {
         let limit = self.limits.unpacked;
-        self.read_stream(Stream::new(Box::new(unpacked), limit), label)
+        only(label, |each| self.read_stream(Stream::new(Box::new(unpacked), limit), false, label, each))
     }
 
-    /// Reads an archive in memory.
+    /// Reads an archive of one node in memory.
     ///
     /// # Errors
     /// As [`Self::read`].
     pub fn read_bytes(&mut self, bytes: &[u8], label: &str) -> Result<Snapshot, OpenError> {
+        only(label, |each| self.bytes_each(bytes, label, each))
+    }
+
+    fn bytes_each(&mut self, bytes: &[u8], label: &str, each: &mut Each<'_>) -> Result<(), OpenError> {
         let packing = Packing::of(bytes);
         if super::ttar::is(bytes) {
             let mut assembly = Assembly::new(self.blank(label), self.limits);
             let end = super::ttar::read(bytes, &mut assembly);
-            return conclude(end, bytes.len() as u64, assembly, label, &mut self.cleaner);
+            let all = conclude(end, bytes.len() as u64, assembly, label, InArchive::default(), &mut self.cleaner)?;
+            hand_on(all, label, each);
+            return Ok(());
         }
         if packing == Packing::Plain {
-            return self.read_stream(Stream::memory(bytes), label);
+            return self.read_stream(Stream::memory(bytes), true, label, each);
         }
         // Our own archives: the tar's frame, and perhaps the pack that belongs to it.
         let first =
@@ -137,18 +156,19 @@ impl Reader {
             let entries = entries.min(bounds::KEPT_ENTRIES);
             if super::pack::read(&mut self.unpacked, &mut snapshot, Bounds { entries, file, kept }) {
                 let assembly = Assembly::packed(snapshot, self.limits);
-                return counted(assembly, label, &mut self.cleaner);
+                hand_on(assembly.finish(label, InArchive::default(), &mut self.cleaner)?, label, each);
+                return Ok(());
             }
         }
         if first.is_some_and(|n| bytes.get(..n).is_some_and(|frame| self.unpack_at_once(frame))) {
             let unpacked = std::mem::take(&mut self.unpacked);
-            let result = self.read_stream(Stream::memory(&unpacked), label);
+            let result = self.read_stream(Stream::memory(&unpacked), false, label, each);
             self.unpacked = unpacked;
             return result;
         }
         let limit = self.limits.unpacked;
         let io = |source| OpenError::Io { path: label.into(), source };
-        self.read_stream(Stream::new(packing.unpack(bytes, &self.budget).map_err(io)?, limit), label)
+        self.read_stream(Stream::new(packing.unpack(bytes, &self.budget).map_err(io)?, limit), false, label, each)
     }
 
     /// One frame of known and moderate size: the way of our own archives. False where it is something else, or damaged: the
@@ -177,16 +197,83 @@ impl Reader {
         d.decompress_to_buffer(bytes, &mut self.unpacked).is_ok()
     }
 
-    fn read_stream(&mut self, mut stream: Stream<'_>, label: &str) -> Result<Snapshot, OpenError> {
-        let mut assembly = Assembly::new(self.blank(label), self.limits);
-        assembly.expect(stream.in_memory());
-        let end = self.entries(&mut stream, &mut assembly);
-        let at = stream.position();
-        conclude(end, at, assembly, label, &mut self.cleaner)
+    /// `on_disk`: the bytes of the stream are a file's own.
+    fn read_stream(
+        &mut self,
+        mut stream: Stream<'_>,
+        on_disk: bool,
+        label: &str,
+        each: &mut Each<'_>,
+    ) -> Result<(), OpenError> {
+        self.within.clear();
+        let mut held = Held::new(each);
+        let done = self.nodes(&mut stream, on_disk, label, &mut held);
+        held.finish();
+        done
     }
 
-    fn entries(&mut self, stream: &mut Stream<'_>, to: &mut Assembly) -> Result<(), Stop> {
-        let n = &mut self.names;
+    /// The nodes of an archive, the outermost or one inside.
+    fn nodes(
+        &mut self,
+        stream: &mut Stream<'_>,
+        on_disk: bool,
+        label: &str,
+        held: &mut Held<'_, '_>,
+    ) -> Result<(), OpenError> {
+        let before = held.count;
+        let mut assembly = Assembly::new(self.blank(label), self.limits);
+        assembly.expect(stream.in_memory());
+        let mut names = std::mem::take(&mut self.names);
+        let end = self.entries(stream, on_disk, &mut assembly, &mut names, held);
+        self.names = names;
+        let (at, inner, others) = (stream.position(), !self.within.is_empty(), held.count > before);
+        let all = conclude(end, at, assembly, label, InArchive { inner, others }, &mut self.cleaner)?;
+        let count = all.len();
+        for (place, s) in all {
+            // Of an archive that is one node the place of the tree in it says no more.
+            let tree = Some(place.as_str()).filter(|p| !p.is_empty() && (count > 1 || others || !inner));
+            let path: Vec<&str> = self.within.iter().map(String::as_str).chain(tree).collect();
+            held.take(&path.join("/"), counted(s, label));
+        }
+        Ok(())
+    }
+
+    /// The nodes of an archive that lies in the one that is read.
+    fn inside(&mut self, path: &str, inner: &mut Inner<'_, '_>, head: &[u8], on_disk: bool, held: &mut Held<'_, '_>) {
+        self.within.push(super::prefix::clean(path).to_owned());
+        let place = self.within.join("/");
+        let too_large = |why: String| OpenError::TooLarge { what: place.clone(), why };
+        let packing = Packing::of(head);
+        let done = if self.within.len() > bounds::ARCHIVES_DEEP {
+            Err(too_large(format!(
+                "it lies in {} archives, one in the other, and ARCHIVES_DEEP is {}",
+                self.within.len(),
+                bounds::ARCHIVES_DEEP
+            )))
+        } else if let Err(e) = self.budget.member() {
+            Err(too_large(e.to_string()))
+        } else {
+            let io = |source| OpenError::Io { path: place.clone().into(), source };
+            let limit = self.limits.unpacked;
+            packing.unpack_as(inner, on_disk, &self.budget).map_err(io).and_then(|unpacked| {
+                self.nodes(&mut Stream::new(unpacked, limit), on_disk && packing == Packing::Plain, &place, held)
+            })
+        };
+        match done {
+            Ok(()) => {}
+            Err(e) => held.take(&place, Err(e)),
+        }
+        self.within.pop();
+    }
+
+    fn entries(
+        &mut self,
+        stream: &mut Stream<'_>,
+        on_disk: bool,
+        to: &mut Assembly,
+        n: &mut Names,
+        held: &mut Held<'_, '_>,
+    ) -> Result<(), Stop> {
         n.pax = Pax::default();
         n.long_path.clear();
         n.long_link.clear();
@@ -258,6 +345,15 @@ impl Reader {
                 Kind::Link => to.entry(path, Item::Link(&n.link))?,
                 Kind::HardLink => to.entry(path, Item::HardLink(&n.link))?,
                 Kind::File if pax_sparse => to.entry(path, Item::NotRead("a sparse file"))?,
+                Kind::File if to.takes_archive(path) => {
+                    let (head, _) = stream.peek(usize::try_from(size.min(16)).unwrap_or(16));
+                    let head = head.to_vec();
+                    let mut inner = Inner { stream: &mut *stream, left: size };
+                    self.inside(path, &mut inner, &head, on_disk, held);
+                    let left = inner.left;
+                    skip(stream, left + (padded - size))?;
+                    continue;
+                }
                 Kind::File => match to.wanted(path, size) {
                     true => {
                         let (data, ended) = stream.peek(size as usize);
@@ -288,6 +384,19 @@ impl Reader {
             skip(stream, padded)?;
         }
     }
+}
+
+/// The only node of a source.
+fn only(what: &str, read: impl FnOnce(&mut Each<'_>) -> Result<(), OpenError>) -> Result<Snapshot, OpenError> {
+    let mut nodes = Nodes::default();
+    read(&mut |at, node| nodes.take(at, node))?;
+    nodes.only(what)
+}
+
+fn hand_on(all: Vec<(String, Snapshot)>, label: &str, each: &mut Each<'_>) {
+    let mut held = Held::new(each);
+    all.into_iter().for_each(|(at, s)| held.take(&at, counted(s, label)));
+    held.finish();
 }
 
 fn stop(ended: Option<Ended>) -> Stop {

@@ -31,12 +31,24 @@ impl Packing {
 
     /// A reader of the unpacked bytes, within a budget. Plain bytes are free.
     pub(super) fn unpack<'a>(self, from: impl Read + 'a, budget: &Budget) -> io::Result<Box<dyn Read + 'a>> {
+        self.unpack_as(from, true, budget)
+    }
+
+    /// The same. `earns`: the packed bytes lie on the disk. Those that came out of an archive count already, and earn nothing.
+    pub(super) fn unpack_as<'a>(
+        self,
+        from: impl Read + 'a,
+        earns: bool,
+        budget: &Budget,
+    ) -> io::Result<Box<dyn Read + 'a>> {
         if self == Packing::Plain {
             return Ok(Box::new(from));
         }
         let (packed, unpacked) = (budget.clone(), budget.clone());
         let count = move |n| {
-            packed.packed(n);
+            if earns {
+                packed.packed(n);
+            }
             Ok(())
         };
         let from = self.decoder(Counted { from, count }, budget)?;

@@ -9,23 +9,21 @@ use linerate_report::policy::{Checks, Format};
 pub(super) fn run(a: &CheckArgs) -> Result<u8, Failure> {
     let policy = super::read(&a.policy)?;
     let (paths, claims) = Claims::take(&a.sources)?;
-    let nodes = super::nodes(&paths, &a.on)?;
+    let nodes = super::nodes(&paths, &a.of, &a.on)?;
     let members = &nodes.members;
     let mut checks = Checks::new(&policy);
     let progress = Line::new(members.len() > 1);
-    for (i, member) in members.iter().enumerate() {
-        let label = &member.label;
-        match nodes.read(member) {
+    nodes.each(|i, label, node| {
+        match node {
             Ok(mut snapshot) => {
                 claims.join(&mut snapshot, label);
                 checks.add(label, &super::checked(&policy, label, &snapshot), &snapshot);
             }
-            // Of many, one that cannot be read is named, and the others are checked.
-            Err(e) if nodes.are_many() => checks.unreadable(label, &e.what()),
-            Err(e) => return Err(e),
+            Err(e) => checks.unreadable(label, &e.what()),
         }
         progress.count(i + 1, members.len(), "nodes");
-    }
+        Ok(())
+    })?;
     drop(progress);
     claims.finish();
     nodes.unread().iter().for_each(|u| checks.unreadable(&u.name, &u.why));

@@ -15,27 +15,26 @@ pub(super) fn run(a: &LearnArgs) -> Result<u8, Failure> {
     if let Some(unknown) = a.accept.iter().find(|r| linerate_rules::find(r).is_none()) {
         return Err(Failure::new(format!("no rule is called `{unknown}`")).hint("`linerate rules` lists all"));
     }
-    let nodes = super::nodes(&a.sources, &a.on)?;
+    let nodes = super::nodes(&a.sources, &a.of, &a.on)?;
     let members = &nodes.members;
     let mut lessons = Lessons::accepting(a.accept.iter().cloned());
     let (mut read, mut failed) = (0, nodes.unread().len());
     let progress = Line::new(members.len() > 1);
-    for (i, member) in members.iter().enumerate() {
-        let label = &member.label;
-        match nodes.read(member) {
+    nodes.each(|i, label, node| {
+        match node {
             Ok(snapshot) => {
                 let node = Node::decode(&snapshot);
                 lessons.add(label, &Profile::of(label, &node, &snapshot, linerate_rules::rules()), &Traits::of(&node));
                 read += 1;
             }
-            Err(e) if nodes.are_many() => {
+            Err(e) => {
                 remark(&format!("{label}: {}", e.what()));
                 failed += 1;
             }
-            Err(e) => return Err(e),
         }
         progress.count(i + 1, members.len(), "nodes");
-    }
+        Ok(())
+    })?;
     drop(progress);
     if read == 0 {
         return Err(Failure::new("no source could be read: nothing was learnt"));

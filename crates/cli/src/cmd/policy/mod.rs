@@ -4,6 +4,7 @@ mod check;
 mod learn;
 mod test;
 
+use crate::chosen::{Chosen, NO_SOURCE, NodesArg};
 use crate::live::{self, Live, Unread};
 use crate::on_args::OnArgs;
 use crate::output::{Failure, Sink};
@@ -15,7 +16,8 @@ use linerate_formats::bounds::POLICY_BYTES;
 use linerate_node::Node;
 use linerate_report::json::node_facts;
 use linerate_report::policy as report;
-use linerate_snapshot::Snapshot;
+use linerate_snapshot::capture::{Options, Purpose};
+use linerate_snapshot::{Reader, Snapshot, dated, load_each, node_name};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -79,11 +81,13 @@ pub(crate) struct Nodes {
     pub(crate) members: Vec<Member>,
     /// Live ones, whose snapshots are there as long as this is.
     live: Option<Live>,
+    chosen: Chosen,
 }
 
 /// The snapshots of many nodes.
-pub(crate) fn nodes(paths: &[PathBuf], on: &OnArgs) -> Result<Nodes, Failure> {
+pub(crate) fn nodes(paths: &[PathBuf], of: &NodesArg, on: &OnArgs) -> Result<Nodes, Failure> {
     let live = live::many(on, false)?;
+    let chosen = of.read()?;
     let members = match &live {
         Some(live) => {
             // One that is not read is the error that ends the command, as with one source.
@@ -92,9 +96,12 @@ pub(crate) fn nodes(paths: &[PathBuf], on: &OnArgs) -> Result<Nodes, Failure> {
             }
             live.members.clone()
         }
-        None => sources::fleet(paths).unwrap_or_else(|| paths.iter().map(|p| Member::of(p)).collect()),
+        None => {
+            let all = sources::fleet(paths);
+            chosen.of(all.unwrap_or_else(|| paths.iter().map(|p| Member::of(p)).collect()))
+        }
     };
-    Ok(Nodes { members, live })
+    Ok(Nodes { members, live, chosen })
 }
 
 impl Nodes {
@@ -104,16 +111,76 @@ impl Nodes {
     }
 
     /// Whether one that cannot be read is named, and the others count.
-    pub(crate) fn are_many(&self) -> bool {
+    fn are_many(&self) -> bool {
         self.members.len() + self.unread().len() > 1
     }
 
-    /// One of them.
-    pub(crate) fn read(&self, member: &Member) -> Result<Snapshot, Failure> {
-        match &self.live {
-            Some(_) => live::load(member),
-            None => sources::unredacted(&member.path),
+    /// Each of them, of an archive all that it holds, with its number among the sources. The error of the only one ends the command.
+    pub(crate) fn each(
+        &self,
+        mut take: impl FnMut(usize, &str, Result<Snapshot, Failure>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut take =
+            |i: usize, label: &str, node| if self.chosen.takes(label) { take(i, label, node) } else { Ok(()) };
+        if self.live.is_some() {
+            let each = |(i, m): (usize, &Member)| take(i, &m.label, self.judged(live::load(m))?);
+            return self.members.iter().enumerate().try_for_each(each);
         }
+        let mut reader = Reader::within(&crate::budget::budget());
+        for (i, member) in self.members.iter().enumerate() {
+            // Of a node's snapshots the newest, which is known when those of another node come: archives of directories are in their order.
+            let mut held: Option<Held> = None;
+            let mut done = Ok(());
+            let options = Options { redact: false, ..crate::budget::options(&member.path, Purpose::Collect) };
+            let read = load_each(&mut reader, &member.path, &options, &mut |at, node| {
+                if done.is_err() {
+                    return;
+                }
+                let node = node.map_err(Failure::from);
+                let dir = dated(at).map(str::to_owned);
+                let is_same = dir.is_some() && held.as_ref().is_some_and(|h| Some(&h.dir) == dir.as_ref());
+                if is_same {
+                    held = held.take().filter(|h| h.at.as_str() > at).or_else(|| Held::of(dir, at, node));
+                    return;
+                }
+                done = held.take().map_or(Ok(()), |h| take(i, node_name(&h.at, false), h.node));
+                let label = if at.is_empty() { member.label.as_str() } else { node_name(at, false) };
+                if dir.is_some() {
+                    held = Held::of(dir, at, node);
+                } else if done.is_ok() {
+                    let node = if at.is_empty() { self.judged(node) } else { Ok(node) };
+                    done = node.and_then(|node| take(i, label, node));
+                }
+            });
+            done?;
+            held.map_or(Ok(()), |h| take(i, node_name(&h.at, false), h.node))?;
+            if let Err(e) = read {
+                let e = self.judged(Err(e.into()))?;
+                take(i, &member.label, e)?;
+            }
+        }
+        for name in self.chosen.missing()? {
+            take(self.members.len(), &name, Err(Failure::new(NO_SOURCE)))?;
+        }
+        Ok(())
+    }
+
+    /// Of many nodes one that cannot be read is named, and the others count; the only one is the error that ends the command.
+    fn judged(&self, node: Result<Snapshot, Failure>) -> Result<Result<Snapshot, Failure>, Failure> {
+        if self.are_many() { Ok(node) } else { node.map(Ok) }
+    }
+}
+
+/// The newest snapshot until now of a node's directory in an archive.
+struct Held {
+    dir: String,
+    at: String,
+    node: Result<Snapshot, Failure>,
+}
+
+impl Held {
+    fn of(dir: Option<String>, at: &str, node: Result<Snapshot, Failure>) -> Option<Self> {
+        Some(Held { dir: dir?, at: at.to_owned(), node })
     }
 }
 

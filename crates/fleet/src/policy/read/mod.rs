@@ -9,9 +9,12 @@ use super::class::ROLES;
 use super::condition::Program;
 use super::said::{Mistake, Wrong};
 use super::{About, Class, Condition, Count, DEVICES, Match, Policy, SCHEMA, Test};
+use crate::nodeset::{Budget, NoGroups, parse_within};
 use ::toml::de::{DeTable, DeValue};
 use linerate_facts::position::{Path, Role};
-use linerate_formats::bounds::{POLICY_BYTES, POLICY_CLASSES, POLICY_CONDITIONS, POLICY_ROWS, POLICY_TESTS, SEATS};
+use linerate_formats::bounds::{
+    NODESET_NODES, NODESET_WORK, POLICY_BYTES, POLICY_CLASSES, POLICY_CONDITIONS, POLICY_ROWS, POLICY_TESTS, SEATS,
+};
 use linerate_formats::near;
 use linerate_rules::Severity;
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,13 +69,14 @@ fn policy(text: &Text<'_>, items: &[Item<'_, '_>]) -> Policy {
         return out;
     }
     let mut rows = 0;
+    let mut nodes = Budget { names: NODESET_NODES, work: NODESET_WORK };
     for item in items.iter().filter(|i| i.key == "class") {
         for class in item.table().unwrap_or_default() {
             if out.classes.len() >= POLICY_CLASSES {
                 class.wrong(Wrong::TooMuch { what: "classes", most: POLICY_CLASSES, limit: "POLICY_CLASSES" });
                 break;
             }
-            out.classes.extend(one_class(&class, &by, &mut rows));
+            out.classes.extend(one_class(&class, &by, &mut rows, &mut nodes));
         }
     }
     names(text, &out);
@@ -102,7 +106,15 @@ impl Default {
     }
 }
 
-fn one_class(item: &Item<'_, '_>, by: &Default, rows: &mut usize) -> Option<Class> {
+/// Names of nodes: one text is a set, if it can be read as one within what is left of the budget; a list has a name in each text.
+fn learnt_from(all: Vec<String>, nodes: &mut Budget) -> Vec<String> {
+    match all.as_slice() {
+        [one] => parse_within(one, &NoGroups, nodes).map_or(all.clone(), |set| set.iter().collect()),
+        _ => all,
+    }
+}
+
+fn one_class(item: &Item<'_, '_>, by: &Default, rows: &mut usize, nodes: &mut Budget) -> Option<Class> {
     const KEYS: [&str; 11] = [
         "match",
         "seats",
@@ -145,7 +157,7 @@ fn one_class(item: &Item<'_, '_>, by: &Default, rows: &mut usize) -> Option<Clas
                 out.seats = all.iter().take(SEATS).filter_map(seat).collect();
             }
             "labels" => out.labels = m.table()?.iter().filter_map(label).collect(),
-            "learnt_from" => out.learnt_from = m.strings().unwrap_or_default(),
+            "learnt_from" => out.learnt_from = m.strings().map(|all| learnt_from(all, nodes)).unwrap_or_default(),
             "condition" => {
                 let all = m.tables().unwrap_or_default();
                 if all.len() > POLICY_CONDITIONS {
