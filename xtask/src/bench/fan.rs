@@ -1,15 +1,24 @@
-//! `cargo xtask bench fan [--hosts N] [--fanout N] [--rounds N] [--dead] [--linerate FILE]`: the same bytes from many hosts, by `linerate collect --on`,
+//! `cargo xtask bench fan [--hosts N] [--fanout N] [--rounds N] [--dead] [--check] [--linerate FILE]`: the same bytes from many hosts, by `linerate collect --on`,
 //! by pdsh and, where it is installed, by clush, in turn. The hosts are addresses of this machine behind one sshd, so that servers and clients share
 //! its cores. CPU time is that of the client with all of its children.
 //!
 //! The program on the hosts is a script that prints a ready snapshot: what is measured is the way to it. `--dead`: of every ten hosts one answers
-//! nothing, and is asked by linerate only.
+//! nothing, and is asked by linerate only. `--check [--within SECONDS]`, as CI runs it: without clush, as many rounds as fit into the time (120 s), and
+//! an error beyond [`WALL`] times the wall time of pdsh, [`MEMORY`], or where a host was not collected. A machine on which no round fits says so and
+//! ends with 77.
 
 use super::measure::{self, Run};
 use crate::shell::{self, Result};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
+
+/// Most of pdsh's wall time that passes a check. What is asked for is 1.2: machines that check are used by others, too.
+const WALL: f64 = 2.0;
+/// Most memory that passes a check, MiB.
+const MEMORY: f64 = 200.0;
+/// The status of a check that came to nothing.
+const SKIPPED: u8 = 77;
 
 struct Wanted {
     hosts: usize,
@@ -17,10 +26,21 @@ struct Wanted {
     rounds: usize,
     dead: bool,
     linerate: Option<PathBuf>,
+    /// The time of a check, seconds.
+    within: Option<u64>,
 }
 
-pub(super) fn run(args: &[&str]) -> Result<()> {
-    let mut w = Wanted { hosts: 200, fanout: 64, rounds: 3, dead: false, linerate: None };
+pub(super) fn main(args: &[&str]) -> ExitCode {
+    match run(args) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(SKIPPED),
+        Err(why) => shell::exit(Err(why)),
+    }
+}
+
+/// Whether there was a result.
+fn run(args: &[&str]) -> Result<bool> {
+    let mut w = Wanted { hosts: 200, fanout: 64, rounds: 3, dead: false, linerate: None, within: None };
     let mut words = args.iter();
     while let Some(word) = words.next() {
         let mut value = || words.next().copied().ok_or_else(|| format!("{word} takes a value"));
@@ -30,6 +50,8 @@ pub(super) fn run(args: &[&str]) -> Result<()> {
             "--fanout" => w.fanout = number(value()?)?,
             "--rounds" => w.rounds = number(value()?)?,
             "--dead" => w.dead = true,
+            "--check" => w.within = w.within.or(Some(120)),
+            "--within" => w.within = Some(number(value()?)? as u64),
             "--linerate" => w.linerate = Some(PathBuf::from(value()?)),
             other => return Err(format!("bench fan: {other} is not known")),
         }
@@ -42,7 +64,7 @@ pub(super) fn run(args: &[&str]) -> Result<()> {
     measure_all(&lab, &w, &linerate)
 }
 
-fn measure_all(lab: &Lab, w: &Wanted, linerate: &Path) -> Result<()> {
+fn measure_all(lab: &Lab, w: &Wanted, linerate: &Path) -> Result<bool> {
     let host = |i: usize| format!("127.1.{}.{}", 1 + i / 250, 1 + i % 250);
     let hosts: Vec<String> = (0..w.hosts).map(host).collect();
     let list = lab.file("hosts");
@@ -82,10 +104,20 @@ fn measure_all(lab: &Lab, w: &Wanted, linerate: &Path) -> Result<()> {
     // The program gets into the cache.
     measure::run(&mut ours(hosts.get(..1).unwrap_or_default()))?;
     let (mut a, mut b, mut c, mut d) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let has_clush = shell::has("clush");
-    for _ in 0..w.rounds {
-        b.push(said("pdsh", measure::run(&mut theirs())?));
-        a.push(said("linerate", measure::run(&mut ours(&hosts))?));
+    let has_clush = shell::has("clush") && w.within.is_none();
+    let began = Instant::now();
+    let until = w.within.map(|s| began + Duration::from_secs(s));
+    for round in 0..w.rounds {
+        // A round that cannot end in time does not begin.
+        let each = began.elapsed() / u32::try_from(round.max(1)).unwrap_or(u32::MAX);
+        if round > 0 && until.is_some_and(|t| Instant::now() + each > t) {
+            break;
+        }
+        let (Some(pdsh), Some(linerate)) = (in_time(theirs(), until)?, in_time(ours(&hosts), until)?) else {
+            break;
+        };
+        b.push(said("pdsh", pdsh));
+        a.push(said("linerate", linerate));
         if has_clush {
             d.push(said("clush", measure::run(&mut clush())?));
         }
@@ -94,16 +126,66 @@ fn measure_all(lab: &Lab, w: &Wanted, linerate: &Path) -> Result<()> {
             c.push(said("linerate, one of ten dead", measure::run(&mut ours(&dead.names))?));
         }
     }
+    if a.is_empty() {
+        println!(
+            "SKIPPED: {} hosts are not asked once by both tools within {} s here",
+            w.hosts,
+            w.within.unwrap_or_default()
+        );
+        return Ok(false);
+    }
     let (wall, cpu) = (|r: &[Run]| measure::wall(r).median, |r: &[Run]| measure::cpu(r).median);
     let ratios = |rival: &[Run]| format!("wall {:.2}, CPU {:.2}", wall(&a) / wall(rival), cpu(&a) / cpu(rival));
-    println!("linerate / pdsh, medians: {}; peak of memory {:.0} MiB", ratios(&b), measure::peak(&a));
+    println!("linerate / pdsh, medians of {}: {}; peak of memory {:.0} MiB", a.len(), ratios(&b), measure::peak(&a));
     if has_clush {
         println!("linerate / clush, medians: {}", ratios(&d));
     }
     if w.dead {
         println!("one of ten dead: {:+.1} s", (wall(&c) - wall(&a)) / 1e3);
     }
-    Ok(())
+    if w.within.is_some() {
+        judge(wall(&a) / wall(&b), measure::peak(&a), (collected(&lab.file("fleet")), hosts.len()))?;
+    }
+    Ok(true)
+}
+
+/// Runs a command, which is ended when the time is up: `None`.
+fn in_time(mut command: Command, until: Option<Instant>) -> Result<Option<Run>> {
+    let Some(until) = until else { return measure::run(&mut command).map(Some) };
+    let left = until.saturating_duration_since(Instant::now());
+    if left < Duration::from_millis(100) {
+        return Ok(None);
+    }
+    let mut bounded = Command::new("timeout");
+    bounded
+        .arg("--kill-after=5")
+        .arg(format!("{:.2}", left.as_secs_f64()))
+        .arg(command.get_program())
+        .args(command.get_args());
+    bounded.envs(command.get_envs().filter_map(|(k, v)| Some((k, v?))));
+    let run = measure::run(&mut bounded);
+    if Instant::now() + Duration::from_millis(20) >= until { Ok(None) } else { run.map(Some) }
+}
+
+/// How many nodes have a snapshot.
+fn collected(fleet: &Path) -> usize {
+    let has_file = |dir: &PathBuf| std::fs::read_dir(dir).is_ok_and(|mut files| files.next().is_some());
+    std::fs::read_dir(fleet).into_iter().flatten().flatten().map(|e| e.path()).filter(has_file).count()
+}
+
+/// What fails a check. `hosts`: collected, of how many.
+fn judge(wall: f64, peak: f64, hosts: (usize, usize)) -> Result<()> {
+    let mut wrong = Vec::new();
+    if hosts.0 != hosts.1 {
+        wrong.push(format!("{} of {} hosts were collected", hosts.0, hosts.1));
+    }
+    if wall > WALL {
+        wrong.push(format!("{wall:.2} times the wall time of pdsh, and {WALL} is the most that passes"));
+    }
+    if peak > MEMORY {
+        wrong.push(format!("{peak:.0} MiB of memory, and {MEMORY} is the most that passes"));
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(format!("bench fan: {}", wrong.join("; "))) }
 }
 
 fn said(what: &str, r: Run) -> Run {
@@ -217,5 +299,35 @@ impl Drop for Lab {
         let _ = self.sshd.kill();
         let _ = self.sshd.wait();
         let _ = std::fs::remove_dir_all(&self.dir);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_check_fails_far_beyond_what_is_asked_for() {
+        assert!(judge(1.2, 150.0, (200, 200)).is_ok() && judge(2.0, 200.0, (200, 200)).is_ok());
+        for (wall, peak, collected, word) in
+            [(2.01, 1.0, 200, "pdsh"), (1.0, 200.5, 200, "memory"), (1.0, 1.0, 199, "collected")]
+        {
+            let why = judge(wall, peak, (collected, 200)).unwrap_err();
+            assert!(why.contains(word) && !why.contains(';'), "{why}");
+        }
+    }
+
+    #[test]
+    fn what_takes_too_long_is_no_result() {
+        let sleep = |seconds: &str| {
+            let mut c = Command::new("sleep");
+            c.arg(seconds);
+            c
+        };
+        let until = Instant::now() + Duration::from_millis(1500);
+        assert!(in_time(sleep("0.01"), Some(until)).unwrap().is_some());
+        assert!(in_time(sleep("20"), Some(until)).unwrap().is_none());
+        assert!(in_time(sleep("0.01"), Some(until)).unwrap().is_none() && Instant::now() > until);
+        assert!(in_time(sleep("0.01"), None).unwrap().is_some());
     }
 }

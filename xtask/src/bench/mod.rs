@@ -88,12 +88,12 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
         ["--quick"] => bench(&QUICK).map(drop),
         ["--only", name] => only(name, &FULL).and_then(|(file, page)| save(file, &page)),
         ["--quick", "--only", name] | ["--only", name, "--quick"] => only(name, &QUICK).map(drop),
-        ["fan", how @ ..] => fan::run(how),
+        ["fan", how @ ..] => return fan::main(how),
         // Called by ourselves, as a process of its own in the release build.
         ["data", what @ ..] => data::make(what),
         _ => {
             eprintln!(
-                "usage: cargo xtask bench [--quick | --nodes N] [--only logs | --only results] | fan [--hosts N] [--fanout N] [--rounds N] [--dead] [--linerate FILE]"
+                "usage: cargo xtask bench [--quick | --nodes N] [--only logs | --only results] | fan [--hosts N] [--fanout N] [--rounds N] [--dead] [--check [--within SECONDS]] [--linerate FILE]"
             );
             return ExitCode::from(3);
         }
