@@ -54,6 +54,7 @@ pub mod rdma_topo_dump;
 mod record;
 pub mod refusal;
 pub mod series;
+pub mod show_gids;
 pub mod slurm;
 pub mod sniff;
 pub mod sockperf;
@@ -96,6 +97,7 @@ tools! {
     IbvDevinfo => ibv_devinfo::TOOL,
     Ibstat => ibstat::TOOL,
     Ibdev2netdev => ibdev2netdev::TOOL,
+    ShowGids => show_gids::TOOL,
     EthtoolStats => ethtool::STATISTICS,
     EthtoolPause => ethtool::PAUSE,
     EthtoolSettings => ethtool::SETTINGS,
