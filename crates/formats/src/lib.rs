@@ -16,6 +16,7 @@ pub mod dmesg;
 pub mod error;
 pub mod ethtool;
 pub mod fio;
+pub mod gdrcopy;
 pub mod gid;
 pub mod ib_port;
 pub mod ibdev2netdev;
@@ -87,6 +88,7 @@ tools! {
     Osu => osu::TOOL,
     Stream => stream::TOOL,
     CudaStream => stream::CUDA,
+    Gdrcopy => gdrcopy::TOOL,
     NvidiaSmiP2p => nvidia_smi::P2P,
     NvidiaSmiNvlink => nvidia_smi::NVLINK,
     NvidiaSmiTopo => nvidia_smi::TOPO,
