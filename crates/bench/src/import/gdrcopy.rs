@@ -20,7 +20,7 @@ fn run(found: &theirs::Run) -> Run {
     let gpu = found.gpus.iter().find(|(id, _)| Some(*id) == found.device);
     run.param("gpu", gpu.map(|(_, name)| name.clone()));
     for (key, value) in &found.settings {
-        run.param(*key, Some(value.clone()));
+        run.param(key, Some(value.clone()));
     }
     let label = |d: Direction| {
         let name = match d {
