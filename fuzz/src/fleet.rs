@@ -18,10 +18,10 @@ pub(crate) fn index(bytes: &[u8]) {
     let conditions: Vec<Condition> =
         ["memory.total_kib>1", "pci.kind"].iter().filter_map(|c| Condition::parse(c).ok()).collect();
     for when in [When::Newest, When::At(1 << 31), When::All] {
-        black_box(index.ask(&Question { conditions: &conditions, subject: Some("rail *"), when }).is_ok());
+        black_box(index.ask(&Question { conditions: &conditions, subject: Some("rail *"), when, nodes: None }).is_ok());
     }
-    if let Ok((table, _)) = index.table(When::Newest) {
-        black_box(drift::drift(&table, drift::Options::default()));
+    if let Ok(tabled) = index.table(When::Newest, None) {
+        black_box(drift::drift(&tabled.table, &drift::Options::default()));
     }
     // Groups are taken over byte for byte by the next index.
     if let Ok(mut next) = Writer::memory() {

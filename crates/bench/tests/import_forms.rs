@@ -177,3 +177,27 @@ fn tables_of_osu() {
     assert_eq!(points.valid().map(|p| p.size).collect::<Vec<_>>(), [Some(1), Some(1 << 20)]);
     assert_eq!((run.faults.len(), run.faults[0].line, run.is_valid()), (1, Some(6), true));
 }
+
+#[test]
+fn gdrcopy_of_every_release() {
+    let whole = one(&fixture("../gpu/gdrcopy-copybw.txt"));
+    assert_eq!((whole.kind, whole.is_valid()), (Kind::Gdrcopy, true));
+    assert_eq!(values(&whole, "bandwidth", Stat::Median), [16384.5, 700.25]);
+    assert_eq!(values(&whole, "bandwidth", Stat::Min), [15000.0, 650.5]);
+    let labels: Vec<_> = series(&whole, "bandwidth", Stat::Median).iter().map(|s| format!("{:?}", s.labels)).collect();
+    assert!(labels[0].contains("write") && labels[1].contains("read"), "{labels:?}");
+    let params: Vec<String> = whole.params.iter().map(|(k, v)| format!("{k}={v}")).collect();
+    for wanted in ["cuda_device=1", "gpu=NVIDIA H100 80GB HBM3", "store_fences=enabled", "force_pcie=no"] {
+        assert!(params.iter().any(|p| p == wanted), "{wanted}: {params:?}");
+    }
+    // Before 2.5 one rate over all iterations; what is cut has no result, and says so.
+    let cut = one(&fixture("../gpu/gdrcopy-2.4-cut.txt"));
+    assert_eq!(values(&cut, "bandwidth", Stat::Value), [9500.5]);
+    assert!(cut.faults.iter().any(|f| f.what.contains("no result") && f.line == Some(8) && !f.whole_run), "{cut:#?}");
+    assert!(cut.notes.iter().any(|n| n.what.contains("end")), "{:?}", cut.notes);
+    let times = one(&fixture("../gpu/gdrcopy-copylat.txt"));
+    assert_eq!(values(&times, "latency", Stat::Median), [0.1, 0.11, 0.9]);
+    let wrong = fixture("../gpu/gdrcopy-copybw.txt")
+        .replace("reading test", "check error: 1 different dwords out of 16384\nreading test");
+    assert!(!one(&wrong).is_valid(), "what was read back differs: no result");
+}

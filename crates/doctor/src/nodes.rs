@@ -6,7 +6,8 @@ use linerate_node::rdma::PortState;
 use linerate_rules::{Audit, Severity, Status, audit, rules};
 use linerate_snapshot::Snapshot;
 use linerate_topology::gdr::{Gdr, GdrReason};
-use linerate_topology::{Analysis, Config, Env, Input, PathType, Version, from_node};
+use linerate_topology::system::{NodeData, NodeKind};
+use linerate_topology::{Analysis, Config, Env, Input, Open, PathType, Version, from_node};
 
 /// A node, judged.
 pub(crate) struct NodeView<'a> {
@@ -100,6 +101,20 @@ impl<'a> NodeView<'a> {
         let mut pairs = used(self.analysis.as_ref()?).peekable();
         pairs.peek()?;
         Some(pairs.all(|g| g.recv.mode.is_some()))
+    }
+
+    /// Whether NCCL would find an NVSwitch and more than two GPUs that can multicast in it (Hopper and later); `None` where the node does not show it.
+    pub(crate) fn can_multicast(&self) -> Option<bool> {
+        let a = self.analysis.as_ref()?;
+        if a.open.iter().any(|o| matches!(o, Open::GpuSm | Open::Nvlink | Open::TopologyFile)) {
+            return None;
+        }
+        let sm = |parent| match a.system.node(parent)?.data {
+            NodeData::Dev { sm, .. } => Some(sm),
+            _ => None,
+        };
+        let gpus: Vec<i32> = a.system.gpus().filter_map(|(_, g)| sm(g.parent)).collect();
+        Some(gpus.len() > 2 && gpus.iter().all(|sm| *sm >= 90) && !a.system.of(NodeKind::Nvs).is_empty())
     }
 
     /// GB/s that the rails of the node carry together, for a job with this many ranks on it: the active ports of the NICs nearest to its GPUs. `None`

@@ -36,6 +36,7 @@ const PROSE: &[&str] = &[
     "nvidia_peermem         16384  0",
     "nvidia-peermem-ctr:  CrashLoopBackOff",
     "export NCCL_IB_DISABLE=1   # set this if IB does not work",
+    "With NCCL_NVLS_ENABLE set by environment to 0 the all-reduce is slower",
     "mpirun noticed nothing; no process exited on signal 9",
     "socketStartConnect errors went away after we set NCCL_SOCKET_IFNAME",
     "We get failed to open CUDA IPC handle : 217 peer access is not supported between these two devices",

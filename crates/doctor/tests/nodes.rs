@@ -3,7 +3,7 @@
 #[path = "../../rules/tests/common/mod.rs"]
 mod composed;
 
-use linerate_doctor::answer::Answer;
+use linerate_doctor::answer::{Answer, Confidence};
 use linerate_doctor::{NodeGiven, Observer, Reader, conclude};
 use linerate_snapshot::Snapshot;
 
@@ -75,4 +75,22 @@ fn what_the_log_shows_comes_before_what_only_the_node_shows() {
     let fatal = "gpu-0:100:110 [0] misc/ibvwrap.cc:1 NCCL WARN Call to ibv_alloc_pd failed with error Operation not permitted\n";
     let a = answer(&log("NET/IB/0", fatal), &node("gpu-0"));
     assert_eq!(a.causes.first().map(|c| c.id), Some("ib/verbs-call-failed"), "{:?}", a.causes);
+}
+
+/// A variable that switches off what only some machines have: the node tells.
+#[test]
+fn nvlink_sharp_off_is_judged_by_the_nodes_gpus() {
+    let log = log("NET/IB/0/GDRDMA", "gpu-0:100:110 [0] NCCL INFO NCCL_NVLS_ENABLE set by environment to 0.\n");
+    let sure = |file: &str| {
+        let (_, mut s) = composed::load(&composed::nodes().join(file));
+        s.manifest.host = "gpu-0".to_owned();
+        s.manifest.redacted = false;
+        answer(&log, &s).causes.iter().find(|c| c.id == "env/nvls-off").map(|c| c.confidence)
+    };
+    assert_eq!(sure("healthy/dgx-h100.toml"), Some(Confidence::Likely));
+    assert_eq!(sure("healthy/dgx-a100.toml"), None, "no Hopper: there is nothing to switch off");
+    assert_eq!(sure("healthy/l40s-supermicro-521ge.toml"), None, "no NVSwitch");
+    let on = log.replace("to 0.", "to 2.");
+    let (_, s) = composed::load(&composed::nodes().join("healthy/dgx-h100.toml"));
+    assert!(!names(&answer(&on, &s), "env/nvls-off"));
 }

@@ -17,6 +17,7 @@ pub mod dmesg;
 pub mod error;
 pub mod ethtool;
 pub mod fio;
+pub mod gdrcopy;
 pub mod gid;
 pub mod ib_port;
 pub mod ibdev2netdev;
@@ -56,6 +57,7 @@ pub mod rdma_topo_dump;
 mod record;
 pub mod refusal;
 pub mod series;
+pub mod show_gids;
 pub mod size;
 pub mod slurm;
 pub mod sniff;
@@ -89,6 +91,7 @@ tools! {
     Osu => osu::TOOL,
     Stream => stream::TOOL,
     CudaStream => stream::CUDA,
+    Gdrcopy => gdrcopy::TOOL,
     NvidiaSmiP2p => nvidia_smi::P2P,
     NvidiaSmiNvlink => nvidia_smi::NVLINK,
     NvidiaSmiTopo => nvidia_smi::TOPO,
@@ -99,6 +102,7 @@ tools! {
     IbvDevinfo => ibv_devinfo::TOOL,
     Ibstat => ibstat::TOOL,
     Ibdev2netdev => ibdev2netdev::TOOL,
+    ShowGids => show_gids::TOOL,
     EthtoolStats => ethtool::STATISTICS,
     EthtoolPause => ethtool::PAUSE,
     EthtoolSettings => ethtool::SETTINGS,

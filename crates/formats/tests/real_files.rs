@@ -46,6 +46,7 @@ const NOT_WHAT_THE_FOLDER_SAYS: &[(&str, Kind)] = &[
     ("iperf3/PerfKitBenchmarker__tests_windows_packages_iperf3_test.py.1.txt", Kind::Iperf3),
     // Histograms that fio's own output became.
     ("fio/PerfKitBenchmarker__tests_data_fio_hist_expected", Kind::Other),
+    ("misc-health/nvidia-tools-image__README.27", Kind::ShowGids),
     // Benchmark and log in one: the log is the richer source.
     ("nccl-tests/superbenchmark__", Kind::NcclLog),
 ];
@@ -89,7 +90,7 @@ fn every_folder_is_recognised() {
         ("cases/nccl-304-acs-plx-gdr-crash/lspci-acsctl-broken.txt", Kind::Lspci),
         ("cases/onl-897-dmar-fault/dmesg.txt", Kind::Dmesg),
         ("cases/nccltests-206-memlock/nccl-warn.txt", Kind::NcclLog),
-        ("cases/multus-1100-gid-index-differs-per-pod/show_gids-pod-a.txt", Kind::Other),
+        ("cases/multus-1100-gid-index-differs-per-pod/show_gids-pod-a.txt", Kind::ShowGids),
         ("misc-bench/superbenchmark__nvbandwidth_results.log", Kind::Nvbandwidth),
         ("misc-bench/superbenchmark__monitor.jsonl", Kind::Series),
         ("README.md", Kind::Other),

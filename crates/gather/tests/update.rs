@@ -243,7 +243,8 @@ fn drift_of_the_newest_is_that_of_the_records_that_count() {
     assert!(pairs.iter().chain([&anew]).all(|r| found.remarks.contains(r)), "{:?}", found.remarks);
     // The condition is asked of the same ones.
     let condition = [Condition::parse("kernel.release~*").unwrap()];
-    let answer = index.ask(&Question { conditions: &condition, subject: None, when: When::Newest }).unwrap();
+    let answer =
+        index.ask(&Question { conditions: &condition, subject: None, when: When::Newest, nodes: None }).unwrap();
     assert_eq!(answer.yes.len() + answer.no + answer.cannot_tell.len(), 21);
     assert_eq!(answer.remarks, found.remarks);
 }

@@ -1,11 +1,11 @@
-//! RDMA devices as tools print them: joins `ibv_devinfo`, `ibstat`, `ibdev2netdev` and `rdma link` to what sysfs shows.
+//! RDMA devices as tools print them: joins `ibv_devinfo`, `ibstat`, `ibdev2netdev`, `show_gids` and `rdma link` to what sysfs shows.
 //! A device that only a text knows is built from the text; what the text does not say stays unreadable.
 
 use crate::cut::{self, Cut};
 use crate::rdma::{Counters, Gid, LinkLayer, PortState, Purpose, RdmaDevice, RdmaPort};
 use linerate_formats::bounds::NET_FUNCTIONS;
 use linerate_formats::text::At;
-use linerate_formats::{ib_port, ibdev2netdev, ibstat, ibv_devinfo, rdma_json};
+use linerate_formats::{ib_port, ibdev2netdev, ibstat, ibv_devinfo, rdma_json, show_gids};
 use linerate_snapshot::{EntryId, OutputKind, Place, Reading, Snapshot, Why};
 
 /// GIDs of a port that are read.
@@ -13,7 +13,8 @@ const GIDS: usize = 4096;
 
 pub(crate) fn join(s: &Snapshot, listed: Reading<Vec<RdmaDevice>>, cuts: &mut Vec<Cut>) -> Reading<Vec<RdmaDevice>> {
     let known = |k: OutputKind| {
-        matches!(k, OutputKind::IbvDevinfo | OutputKind::Ibstat | OutputKind::Ibdev2netdev | OutputKind::RdmaLink)
+        use OutputKind::{Ibdev2netdev, Ibstat, IbvDevinfo, RdmaLink, ShowGids};
+        matches!(k, IbvDevinfo | Ibstat | Ibdev2netdev | ShowGids | RdmaLink)
     };
     let Some(first) = s.outputs.iter().find(|o| known(o.kind)) else { return listed };
     let mut all = Joined { devices: Vec::new(), grow: true };
@@ -32,6 +33,14 @@ pub(crate) fn join(s: &Snapshot, listed: Reading<Vec<RdmaDevice>>, cuts: &mut Ve
                 listed.items.into_iter().for_each(|c| all.ca(c, o.entry));
             }
             OutputKind::Ibdev2netdev => ibdev2netdev::parse(bytes).into_iter().for_each(|l| all.netdev(l, o.entry)),
+            OutputKind::ShowGids => {
+                let listed = show_gids::parse(bytes);
+                cut::note(cuts, o.entry, &listed.entries.left_out);
+                // Rules look for what a table lacks: a part of the text shows none.
+                if listed.is_whole() {
+                    all.gids(&listed.entries.items, o.entry);
+                }
+            }
             _ => rdma_json::parse_links(bytes).into_iter().flatten().for_each(|l| all.link(l, o.entry)),
         }
     }
@@ -110,6 +119,21 @@ impl Joined {
         }
     }
 
+    fn gids(&mut self, entries: &[show_gids::Entry], entry: EntryId) {
+        let grow = self.grow;
+        // The script prints port after port, and a table to its end.
+        for table in entries.chunk_by(|a, b| (&a.device, a.port) == (&b.device, b.port)) {
+            let Some(first) = table.first() else { continue };
+            let Some(d) = self.device(&first.device, entry, first.line) else { continue };
+            let Some(port) = port(d, first.port, entry, first.line, grow) else { continue };
+            put(&mut port.netdev, first.netdev.clone().map(|n| At::new(n, first.line)), entry);
+            if port.gids.known().is_none() {
+                let gids = table.iter().take(GIDS).map(|e| shown_gid(e, entry)).collect();
+                port.gids = Reading::Known(gids, Place::of(entry).line(first.line));
+            }
+        }
+    }
+
     fn link(&mut self, l: rdma_json::RdmaLink, entry: EntryId) {
         let (grow, Some(d)) = (self.grow, self.device(&l.device, entry, l.line)) else { return };
         if let Some(port) = port(d, l.port, entry, l.line, grow) {
@@ -180,6 +204,19 @@ fn gid(g: ibv_devinfo::GidEntry, entry: EntryId) -> Gid {
         None => unsaid(),
     };
     Gid { index: g.index, gid: g.gid.to_string(), kind, netdev: unsaid(), place }
+}
+
+fn shown_gid(e: &show_gids::Entry, entry: EntryId) -> Gid {
+    let place = Place::of(entry).line(e.line);
+    let said = |word: Option<&str>| match word {
+        Some(w) => Reading::Known(w.to_owned(), place),
+        None => Reading::Unreadable(place, Why::NotCollected),
+    };
+    let kind = e.version.map(|v| match v {
+        show_gids::Version::V1 => "IB/RoCE v1",
+        show_gids::Version::V2 => "RoCE v2",
+    });
+    Gid { index: e.index, gid: e.gid.to_string(), kind: said(kind), netdev: said(e.netdev.as_deref()), place }
 }
 
 fn blank_device(name: &str, entry: EntryId, line: u32) -> RdmaDevice {

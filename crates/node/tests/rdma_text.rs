@@ -12,6 +12,11 @@ const DEVINFO: &str = "hca_id:\tmlx5_0\n\tfw_ver:\t\t\t\t28.41.1000\n\tvendor_pa
 const IBSTAT: &str = "CA 'mlx5_1'\n\tCA type: MT4129\n\tFirmware version: 28.41.1000\n\tPort 1:\n\t\tState: Initializing\n\
     \t\tPhysical state: LinkUp\n\t\tRate: 400\n\t\tBase lid: 65535\n\t\tSM lid: 0\n\t\tLink layer: InfiniBand\n";
 
+const SHOW_GIDS: &str = "DEV\tPORT\tINDEX\tGID\t\t\t\t\tIPv4  \t\tVER\tDEV\n---\t----\t-----\t---\t\t\t\t\t------------  \t---\t---\n\
+    mlx5_1\t1\t0\tfe80:0000:0000:0000:0000:00ff:fe00:0001\t\t\tv1\teth2\n\
+    mlx5_1\t1\t3\t0000:0000:0000:0000:0000:ffff:0a00:0001\t10.0.0.1  \tv2\teth2\n\
+    mlx5_2\t1\t0\tfe80:0000:0000:0000:0000:00ff:fe00:0002\t\t\tv1\n\nn_gids_found=3\n";
+
 fn with(texts: &[(OutputKind, &str)]) -> Snapshot {
     let mut s = Snapshot::new("test");
     add(&mut s, texts);
@@ -68,6 +73,37 @@ fn a_gid_that_could_not_be_read_is_not_an_empty_one() {
 }
 
 #[test]
+fn gid_tables_of_show_gids_where_nothing_better_shows_them() {
+    let s = with(&[(OutputKind::ShowGids, SHOW_GIDS), (OutputKind::Ibstat, IBSTAT)]);
+    let node = Node::decode(&s);
+    let all = node.rdma.known().unwrap();
+    assert_eq!(all.iter().map(|d| d.name.as_str()).collect::<Vec<_>>(), ["mlx5_1", "mlx5_2"]);
+    let p = &all[0].ports[0];
+    let gids = p.gids.known().unwrap();
+    assert!(gids[1].is_ipv4() && gids[1].is_roce_v2() && gids[1].index == 3 && !gids[0].is_roce_v2());
+    assert_eq!((p.netdev.known().map(String::as_str), p.state.known()), (Some("eth2"), Some(&PortState::Init)));
+    assert_eq!(s.excerpt(gids[1].place).split('\t').next(), Some("mlx5_1"));
+    let q = &all[1].ports[0];
+    assert!(q.netdev.is_unreadable() && q.gids.known().unwrap()[0].netdev.is_unreadable());
+
+    // ibv_devinfo shows its table with unused entries; whichever comes first is kept.
+    let s = with(&[(OutputKind::IbvDevinfo, DEVINFO), (OutputKind::ShowGids, &SHOW_GIDS.replace("mlx5_1", "mlx5_0"))]);
+    let node = Node::decode(&s);
+    let gids = &node.rdma.known().unwrap()[0].ports[0].gids;
+    assert_eq!(s.excerpt(gids.place()).trim(), "port:\t1");
+}
+
+#[test]
+fn a_part_of_show_gids_shows_no_table() {
+    for cut in [SHOW_GIDS.replace("n_gids_found=3", ""), SHOW_GIDS.replace("mlx5_2", "mlx5_2 ?"), SHOW_GIDS.repeat(2)] {
+        let s = with(&[(OutputKind::ShowGids, &cut), (OutputKind::Ibstat, IBSTAT)]);
+        let node = Node::decode(&s);
+        let all = node.rdma.known().unwrap();
+        assert!(all.len() == 1 && all[0].ports[0].gids.is_unreadable(), "{cut}");
+    }
+}
+
+#[test]
 fn namespace_mode_from_the_tool_or_from_the_module() {
     assert_eq!(
         netns_shared(&with(&[(OutputKind::RdmaSystem, "netns exclusive copy-on-fork on\n")])).known(),
@@ -97,6 +133,7 @@ fn garbage_in_every_text_makes_nothing_up() {
         OutputKind::IbvDevinfo,
         OutputKind::Ibstat,
         OutputKind::Ibdev2netdev,
+        OutputKind::ShowGids,
         OutputKind::RdmaLink,
         OutputKind::RdmaSystem,
     ];

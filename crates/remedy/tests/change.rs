@@ -271,6 +271,36 @@ fn pause_is_switched_off_where_it_is_seen() {
     }
 }
 
+#[test]
+fn a_module_is_blocked_where_the_one_instead_is_there() {
+    let asked = |module: &str| vec![Action::BlockModule { module: module.to_owned().into(), instead: "nvidia".into() }];
+    let none = ask(asked("nouveau"), Network::Unknown, &tree());
+    assert!(
+        matches!(none.as_slice(), [Err(Refusal::ByHand { how, .. })] if how[0].contains("install nvidia")),
+        "a GPU without any driver is no better: {none:?}"
+    );
+    let mut s = tree();
+    let entry = s.add_file("cmd/modinfo", b"filename: /lib/modules/x/nvidia.ko\n").expect("room");
+    s.outputs.push(Output { kind: OutputKind::ModinfoNvidia, entry, argv: vec![], status: Some(0) });
+    let r = one(ask(asked("nouveau"), Network::Unknown, &s));
+    let [(path, text)] = files(&r)[..] else { panic!("{r:?}") };
+    assert_eq!(path, "/etc/modprobe.d/linerate-block.conf");
+    assert!(text.ends_with("\nblacklist nouveau\n"), "{text}");
+    let again = "update-initramfs -u -k 6.1.0-18-amd64";
+    assert_eq!(commands(&r), [pair(again, again)]);
+    let node = Node::decode(&s);
+    let disturbs = terms(&asked("nouveau")[0], &On::node(&node)).map(|t| t.disruption);
+    assert_eq!((r.id.as_str(), disturbs), ("module-blocks", Some(Disruption::DrainReboot)));
+    drop(node);
+    s.add_file(path.trim_start_matches('/'), text.as_bytes());
+    let done = ask(asked("nouveau"), Network::Unknown, &s);
+    assert!(matches!(done.as_slice(), [Err(Refusal::Already { .. })]), "{done:?}");
+    for word in ["nouveau\ninstall x /bin/sh", "a b", ""] {
+        let no = ask(asked(word), Network::Unknown, &s);
+        assert!(matches!(no.as_slice(), [Err(Refusal::No { .. })]), "{no:?}");
+    }
+}
+
 /// A bridge at 00:01.0 with ACS (control 0x1d), an endpoint's Device Control beside it (MaxReadReq 512, relaxed ordering).
 fn with_registers() -> Snapshot {
     let mut s = tree();

@@ -5,6 +5,7 @@
 mod common;
 mod properties;
 
+use linerate_compose::Description;
 use linerate_remedy::plan::Options;
 use properties::{Case, Random, descriptions, make};
 
@@ -42,6 +43,20 @@ fn a_harmful_pending_setting_is_cancelled_and_a_healthy_node_needs_no_simulation
     assert!(seen.changed.iter().all(|c| !c.worse) && seen.after.findings() < seen.before.findings(), "{seen:?}");
     let healthy = make(&common::base("healthy-8gpu"), &Options::default());
     assert_eq!((healthy.steps.len(), healthy.simulation), (0, None));
+}
+
+/// What took a GPU is kept from it at the next boot, as the driver that is to take it runs beside. What the boot brings stays open.
+#[test]
+fn a_plan_blocks_the_module_that_took_a_gpu() {
+    let machine = std::fs::read_to_string(common::nodes().join("healthy/dgx-h100.toml")).unwrap();
+    let sick = Description::parse_over(&machine, "[pci.gpu3]\ndriver = \"nouveau\"\n").unwrap();
+    let plan = make(&common::snapshot(&sick.compose().unwrap(), "nouveau"), &Options::default());
+    let step = plan.steps.iter().find(|s| s.rules.iter().any(|r| r == "gpumem/driver-loaded")).expect("its step");
+    assert_eq!((step.id.as_str(), step.disruption), ("module-blocks", linerate_remedy::Disruption::DrainReboot));
+    assert!(!step.unsimulated.is_empty(), "{step:?}");
+    let seen = plan.simulation.as_ref().expect("it has steps");
+    let bound = seen.changed.iter().filter(|c| c.rule == "gpumem/driver-loaded" && c.after.status == "pass");
+    assert!(bound.count() > 0 && seen.changed.iter().all(|c| !c.worse), "{seen:?}");
 }
 
 /// A driver that is loaded takes the GPUs that have none: the plan's own simulation shows it. What only the driver shows stays open.

@@ -33,6 +33,13 @@ pub enum Action {
         /// Module.
         module: Text,
     },
+    /// A module that must not take devices by itself, as another is to.
+    BlockModule {
+        /// Module.
+        module: Text,
+        /// The module that is to take them.
+        instead: Text,
+    },
     /// ACS control bits of a set of ports.
     AcsControl {
         /// Ports.

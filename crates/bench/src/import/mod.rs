@@ -2,6 +2,7 @@
 //! others between them. What looks like a result but is not one is refused with its reason.
 
 mod fio;
+mod gdrcopy;
 mod iperf;
 mod marks;
 mod nccl_tests;
@@ -86,6 +87,8 @@ benchmarks! {
     Stream => stream::HOST,
     /// STREAM on a GPU.
     CudaStream => stream::CUDA,
+    /// GDRCopy's `gdrcopy_copybw` and `gdrcopy_copylat`.
+    Gdrcopy => gdrcopy::BENCHMARK,
     /// A table of measurements or a time series of another maker: CSV, JSON lines, Markdown.
     #[default]
     Series => series::BENCHMARK,

@@ -5,6 +5,7 @@
 
 mod args;
 pub(crate) mod bios;
+mod blocks;
 mod kernel_args;
 pub mod labels;
 mod limits;
@@ -73,9 +74,10 @@ pub(crate) enum Through {
 }
 
 /// All kinds, in the order of their steps.
-static KINDS: [&dyn Kind; 13] = [
+static KINDS: [&dyn Kind; 14] = [
     &modules::Modules,
     &options::ModuleOptions,
+    &blocks::Blocks,
     &limits::Limits,
     &values::Values,
     &network::Interfaces,

@@ -71,7 +71,7 @@ fn options(asked: &[ModuleOption<'_>], platform: &Platform, s: &Snapshot) -> Res
             reason: format!("{OPTIONS} says so: it holds from the next load of the module on"),
         });
     };
-    let (rebuild, package, note) = initramfs(platform, s)?;
+    let (rebuild, package, note) = initramfs(platform, s, OPTIONS, "options")?;
     let names: Vec<String> = asked
         .iter()
         .map(|o| match o.value {
@@ -133,8 +133,13 @@ fn foreign(o: &ModuleOption<'_>, s: &Snapshot) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What makes the initramfs of the running kernel again, its package, and what to know of it.
-fn initramfs(platform: &Platform, s: &Snapshot) -> Result<(Act, String, String), Refusal> {
+/// What makes the initramfs of the running kernel again, its package, and what to know of it. `file` holds `what`.
+pub(super) fn initramfs(
+    platform: &Platform,
+    s: &Snapshot,
+    file: &str,
+    what: &str,
+) -> Result<(Act, String, String), Refusal> {
     let Some(release) = see::release(s) else {
         return Err(Refusal::no(
             "the source does not show the running kernel's release: which initramfs would be made is not known",
@@ -146,11 +151,11 @@ fn initramfs(platform: &Platform, s: &Snapshot) -> Result<(Act, String, String),
         (_, Boot::OsTree) => {
             return Err(Refusal::ByHand {
                 how: vec![
-                    format!("write the options to {OPTIONS}; the initramfs is in the image of the system"),
-                    format!("rpm-ostree initramfs-etc --track={OPTIONS}"),
+                    format!("write the {what} to {file}; the initramfs is in the image of the system"),
+                    format!("rpm-ostree initramfs-etc --track={file}"),
                     "then reboot into the new deployment".into(),
                 ],
-                reread: vec![OPTIONS.into()],
+                reread: vec![file.into()],
             });
         }
         // Debian's hook hands a new initramfs on to kernel-install where the loader's files are its.
@@ -166,15 +171,15 @@ fn initramfs(platform: &Platform, s: &Snapshot) -> Result<(Act, String, String),
         (Initramfs::Unknown, _) => {
             return Err(Refusal::ByHand {
                 how: vec![
-                    format!("write the options to {OPTIONS} and make the initramfs again, as this system does it"),
+                    format!("write the {what} to {file} and make the initramfs again, as this system does it"),
                     "the source does not show what makes the initramfs here".into(),
                 ],
-                reread: vec![OPTIONS.into()],
+                reread: vec![file.into()],
             });
         }
     };
     let note = format!(
-        "the initramfs of the running kernel ({image}) is made again; those of other kernels keep the old options until they are made again"
+        "the initramfs of the running kernel ({image}) is made again; those of other kernels keep the old {what} until they are made again"
     );
     // The image is not kept: it is often larger than what is kept of a file. It is made again once all files are back.
     Ok((ours::run(&argv, &argv, 600), package.into(), note))

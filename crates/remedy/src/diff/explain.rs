@@ -140,6 +140,7 @@ fn of_effect(effect: &Effect, out: &mut Found) {
         Effect::Register { function, register, .. } => follow(REGISTERS, register, &function.to_string(), out),
         // By their files, by the rules that a step proves, or by nothing that a snapshot shows.
         Effect::File { .. }
+        | Effect::ModuleBlocked { .. }
         | Effect::MemlockUnlimited
         | Effect::Program { .. }
         | Effect::Address { .. }

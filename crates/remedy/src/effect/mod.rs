@@ -53,6 +53,11 @@ pub enum Effect {
         /// Its name.
         name: String,
     },
+    /// A module takes no device by itself, from the next start of the kernel on.
+    ModuleBlocked {
+        /// Its name.
+        name: String,
+    },
     /// An option of a module, from its next load on.
     ModuleOption {
         /// Module.
@@ -237,7 +242,8 @@ fn said_by(path: &str, text: &str) -> Vec<Effect> {
             let (module, option, value) = (module.to_owned(), option.to_owned(), Some(value.to_owned()));
             Some(Effect::ModuleOption { module, option, value })
         };
-        return options(text).filter_map(option).collect();
+        let block = |l: &str| Some(Effect::ModuleBlocked { name: l.strip_prefix("blacklist ")?.trim().to_owned() });
+        return options(text).filter_map(option).chain(lines(text).filter_map(block)).collect();
     }
     if within("etc/sysctl.d/") {
         let value = |l: &str| {

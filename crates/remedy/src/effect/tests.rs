@@ -38,6 +38,8 @@ fn files_say_what_they_do() {
         value: Some("0".to_owned()),
     };
     assert_eq!(file("/etc/modprobe.d/linerate.conf", "options ib_core netns_mode=0\n"), [option]);
+    let blocked = Effect::ModuleBlocked { name: "nouveau".to_owned() };
+    assert_eq!(file("/etc/modprobe.d/linerate-block.conf", "# x\nblacklist nouveau\n"), [blocked]);
     assert_eq!(file("/etc/default/grub.d/x.cfg", "GRUB_CMDLINE_LINUX=\"iommu=pt\"\n"), []);
 }
 

@@ -29,6 +29,10 @@ pub(super) fn written(sim: &mut Sim<'_>, effect: &Effect, reboots: bool) {
         }
         // A unit writes registers now, and again after the start of the kernel, when firmware and kernel have written theirs.
         Effect::Register { .. } | Effect::ModuleOption { .. } | Effect::Cmdline { .. } => {}
+        Effect::ModuleBlocked { name } if !reboots => {
+            sim.cannot(format!("{name} stays until the next boot, which this plan does not bring"));
+        }
+        Effect::ModuleBlocked { .. } => {}
         Effect::NicFirmware { .. } | Effect::Bios { .. } | Effect::Label { .. } => {}
     }
 }
@@ -41,6 +45,7 @@ pub(super) fn after_reboot(sim: &mut Sim<'_>, effect: &Effect) {
             registers::write(sim, *function, register, *value, *mask);
         }
         Effect::ModuleOption { module, option, value } => module::option(sim, module, option, value.as_deref()),
+        Effect::ModuleBlocked { name } => module::blocked(sim, name),
         Effect::NicFirmware { device, parameter, value } => firmware::in_force(sim, device, parameter, value),
         Effect::Bios { attribute, .. } => {
             sim.cannot(format!("what the firmware makes of the BIOS attribute {attribute}"));

@@ -51,6 +51,21 @@ fn nvidia(sim: &mut Sim<'_>) {
     sim.cannot("what the driver shows when it is loaded: version, parameters, GPUs");
 }
 
+/// A module that takes no device by itself any more: NVIDIA's driver, where it runs beside, has the GPUs after the boot (`driver_attach`).
+pub(super) fn blocked(sim: &mut Sim<'_>, name: &str) {
+    let list = sim.text("proc/modules").unwrap_or_default();
+    if list.lines().any(|l| l.split(' ').next() == Some("nvidia")) {
+        let taken = |d: &str| same_name(d, name);
+        let gpus = sim.node.pci.nvidia_gpus().map(|(_, f)| f);
+        let theirs = gpus.filter(|f| f.in_sysfs && f.driver.known().is_some_and(|d| taken(d)));
+        let homes: Vec<String> = theirs.map(|f| sim.before.path(f.home)).collect();
+        for home in homes {
+            sim.s.set_link(&format!("{}/driver", home.trim_start_matches('/')), b"/sys/bus/pci/drivers/nvidia");
+        }
+    }
+    sim.cannot(format!("what else the devices show that {name} does not take at boot"));
+}
+
 /// With OFED, or another ib_core that takes clients, nvidia-peermem is one.
 fn peer(sim: &mut Sim<'_>, name: &str, version: &str) {
     if name != "nvidia_peermem" {

@@ -58,6 +58,7 @@ fn by_effect(cx: &Cx<'_>, step: &Step, effect: &Effect) -> Answer {
         Effect::File { .. }
         | Effect::Register { .. }
         | Effect::ModuleOption { .. }
+        | Effect::ModuleBlocked { .. }
         | Effect::MemlockUnlimited
         | Effect::Program { .. }
         | Effect::Address { .. }

@@ -1,6 +1,7 @@
 //! The kernel command line: what each word really does, and which do nothing.
 
 mod acs_override;
+mod aer_off;
 mod amd_iommu_off;
 mod amd_iommu_on;
 mod config_acs_syntax;
@@ -31,6 +32,7 @@ pub(crate) static RULES: &[&Rule] = &[
     &iommu_pt_on_arm::RULE,
     &iommu_soft::RULE,
     &config_acs_syntax::RULE,
+    &aer_off::RULE,
     &pci_assign_busses::RULE,
     &pci_realloc::RULE,
     &acs_override::RULE,

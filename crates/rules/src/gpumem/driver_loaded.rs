@@ -1,6 +1,6 @@
 //! `gpumem/driver-loaded`.
 
-use crate::{Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source};
+use crate::{Action, Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source};
 use linerate_node::context::Role;
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::Reading;
@@ -74,9 +74,15 @@ fn judge<'o>(cx: &Cx<'_>, f: &PciFunction<'_>, out: &'o mut Findings) -> &'o mut
             out.not_applicable_to(f.bdf, "bound to vfio-pci: its driver runs in the virtual machine").at(place)
         }
         Reading::Known(d, _) => {
-            let remedy = Remedy::software(
+            // Others, such as stubs, were bound by somebody: only nouveau takes GPUs by itself.
+            let action = if d == "nouveau" {
+                Action::BlockModule { module: "nouveau".into(), instead: "nvidia".into() }
+            } else {
+                Action::Software { what: "NVIDIA driver".into() }
+            };
+            let remedy = Remedy::new(
                 format!("keep {d} from the GPU (blacklist it, in the initramfs too) and load the NVIDIA driver"),
-                "NVIDIA driver",
+                action,
             );
             out.fail(f.bdf, format_args!("driver {d}, not nvidia"))
                 .at(place)

@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
             at: "https://github.com/torvalds/linux/blob/master/Documentation/ABI/stable/sysfs-class-infiniband",
         },
     ],
-    reads: &["sys/class/infiniband/*/ports/*/{gids,gid_attrs/types,gid_attrs/ndevs}/*", "ibv_devinfo -v"],
+    reads: &["sys/class/infiniband/*/ports/*/{gids,gid_attrs/types,gid_attrs/ndevs}/*", "ibv_devinfo -v", "show_gids"],
     docs: "\
 ## What it checks
 The GID table of each ACTIVE RoCE port for an entry of type RoCE v2 of the wanted family, and which index NCCL 2.21 and later choose: start at 0; take

@@ -72,6 +72,7 @@ fn kind(argv: &[String]) -> OutputKind {
         ["nvidia-smi", "topo", "-p2p", ..] => OutputKind::NvidiaSmiP2p,
         ["ibstat", ..] => OutputKind::Ibstat,
         ["ibv_devinfo", ..] => OutputKind::IbvDevinfo,
+        ["show_gids", ..] => OutputKind::ShowGids,
         ["ibdev2netdev", ..] => OutputKind::Ibdev2netdev,
         ["rdma", "-j", "link", ..] => OutputKind::RdmaLink,
         ["rdma", "-j", "statistic", ..] => OutputKind::RdmaStatistic,

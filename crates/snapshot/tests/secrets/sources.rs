@@ -123,6 +123,7 @@ pub(crate) fn all() -> Vec<Source> {
     for path in [
         "etc/modprobe.d/nvidia.conf",
         "etc/modprobe.d/linerate.conf",
+        "etc/modprobe.d/linerate-block.conf",
         "run/modprobe.d/x-mlx.conf",
         "usr/lib/modprobe.d/vfio-x.conf",
         "lib/modprobe.d/x-iommu.conf",

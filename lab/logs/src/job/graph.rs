@@ -101,8 +101,11 @@ pub(super) fn topology(pen: &mut Pen<'_>) {
     p2p_problems(pen);
     affinity(pen);
     let nvls = facts.job.gpu.sm() >= 90 && facts.job.gpu.nvlink();
-    let no = if nvls { "" } else { "not " };
-    pen.say("nvls.support", &[("notstr", no.into()), ("nnvls", 16.into())]);
+    // With 0 NCCL does not ask the driver (`src/transport/nvls.cc`, ncclNvlsInit).
+    if facts.env("NCCL_NVLS_ENABLE") != Some("0") {
+        let no = if nvls { "" } else { "not " };
+        pen.say("nvls.support", &[("notstr", no.into()), ("nnvls", 16.into())]);
+    }
     if pen.rank.rank == 0 {
         pen.say(
             "topo.system",
