@@ -227,7 +227,7 @@ fn drift_of_the_newest_is_that_of_the_records_that_count() {
         nodes.push(Record { time: 1, identity, ..nodes[n].clone() });
     }
     let index = written(dir.path(), &nodes);
-    let found = index.table(When::Newest).unwrap();
+    let found = index.table(When::Newest, None).unwrap();
     // Of the pairs the earlier ones, and what was installed before.
     let is_old = |r: &Record| r.time == 1 || [3, 11, 19].iter().any(|n| r.label == format!("gpu{n:02}"));
     let mut table = Table::new();
