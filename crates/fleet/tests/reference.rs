@@ -1,5 +1,7 @@
 //! Which node the others of a class are compared with.
 
+#![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
+
 use linerate_fleet::drift::{Head, Members, Options, Reference, Table, drift};
 use linerate_fleet::{Identity, Owner, Seen, Traits};
 

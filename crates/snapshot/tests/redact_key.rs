@@ -185,17 +185,24 @@ fn another_key_in_the_same_file_is_not_overwritten() {
 fn ids_are_kept_in_archives() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("node");
-    tree(&root);
-    let uuid = root.join("sys/class/dmi/id/product_uuid");
-    std::fs::create_dir_all(uuid.parent().unwrap()).unwrap();
-    std::fs::write(&uuid, "4c4c4544-0035-3510-8052-b4c04f4d3533\n").unwrap();
+    // As the kernel has it: the directory of the ids is behind a link.
+    for (path, text) in [
+        ("etc/machine-id", "0123456789abcdef0123456789abcdef\n"),
+        ("proc/cmdline", "quiet\n"),
+        ("sys/devices/virtual/dmi/id/product_uuid", "4c4c4544-0035-3510-8052-b4c04f4d3533\n"),
+    ] {
+        let path = root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    std::fs::create_dir_all(root.join("sys/class/dmi")).unwrap();
+    std::os::unix::fs::symlink("../../devices/virtual/dmi/id", root.join("sys/class/dmi/id")).unwrap();
     let key = RedactKey::open(&dir.path().join("k")).unwrap();
     for (redact, key) in [(false, None), (true, Some(&key))] {
         let taken = taken(&root, redact, key);
         let packed = dir.path().join("s.tar.zst");
         taken.save(&packed).unwrap();
         let back = linerate_snapshot::load_bytes(&std::fs::read(&packed).unwrap(), "s").unwrap();
-        // The directory of the ids is behind a link.
         let ids = |s: &Snapshot| -> Vec<Vec<u8>> {
             let wanted = |path: &str| path == "etc/machine-id" || path.ends_with("/product_uuid");
             files(s).into_iter().filter(|(path, _)| wanted(path)).map(|(_, data)| data).collect()
