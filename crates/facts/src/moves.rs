@@ -12,6 +12,8 @@ pub const LIDS: &str = "the subnet manager deals out LIDs";
 /// GIDs.
 pub const GIDS: &str = "GIDs follow addresses, which link states and neighbours bring and take";
 
+/// Limits of processes.
+pub const MEMORY: &str = "the kernel takes it from the memory that it found when it started";
 /// Jobs and heartbeats.
 pub const JOBS: &str = "jobs, heartbeats and controllers change it";
 
@@ -38,6 +40,8 @@ const fn all(id: &'static str, path: &'static str, reason: &'static str) -> Movi
 
 /// The table.
 pub const MOVING: &[Moving] = &[
+    value("kernel.nproc_soft", "", MEMORY),
+    value("kernel.nproc_hard", "", MEMORY),
     value("pci.link.speed", "**/current_link_speed", LINKS),
     value("pci.link.width", "**/current_link_width", LINKS),
     value("gpus.driver_view.width", "", LINKS),

@@ -4,7 +4,7 @@
 
 use linerate_facts::{Fact, Reading, Subject, Value, defs, each, moves};
 use linerate_node::Node;
-use linerate_snapshot::Snapshot;
+use linerate_snapshot::{Coverage, Output, OutputKind, Snapshot};
 use std::collections::BTreeSet;
 
 fn tree() -> Snapshot {
@@ -93,4 +93,64 @@ fn what_moves_is_a_fact_of_the_list() {
         assert!(!m.path.starts_with('/') && m.reason.len() > 10, "{}", m.id);
     }
     assert!(moves::why("rdma.ports.gids.gid").is_some() && moves::why("pci.link.max_speed").is_none());
+}
+
+/// What a fact of a tree shows: its value, `absent`, or `?`.
+fn shown(s: &Snapshot, path: &str) -> String {
+    let mut out = String::new();
+    each(&Node::decode(s), &mut |f| {
+        if f.to_string() == path {
+            out = match &f.reading {
+                Reading::Known(v, _) => v.to_string(),
+                Reading::Absent(_) => "absent".to_owned(),
+                Reading::Unreadable(..) => "?".to_owned(),
+            };
+        }
+    });
+    out
+}
+
+#[test]
+fn drivers_limits_and_qos_are_facts() {
+    let mut s = tree();
+    s.add_file("sys/module/mlx5_core/version", b"24.10-1.1.4\n").unwrap();
+    s.add_file("sys/module/nvidia/version", b"570.86.15\n").unwrap();
+    // A source that does not hold the others says nothing: a list with gaps would look like other drivers.
+    assert_eq!(shown(&s, "kernel.module_versions"), "?");
+    let limits = "Limit                     Soft Limit           Hard Limit           Units     \n\
+        Max processes             2061530              unlimited            processes \n\
+        Max open files            1024                 1048576              files     \n";
+    s.add_file("proc/self/limits", limits.as_bytes()).unwrap();
+    let qos = "DCBX mode: OS controlled\nPriority trust state: dscp\nPFC configuration:\n\
+        \tpriority    0   1   2   3   4   5   6   7\n\tenabled     0   0   0   1   0   1   0   0   \n";
+    for (n, interface) in ["eth9", "ib0"].into_iter().enumerate() {
+        let entry = s.add_file(&format!("cmd/{n}/stdout"), qos.as_bytes()).unwrap();
+        let argv = ["mlnx_qos", "-i", interface].map(str::to_owned).to_vec();
+        s.outputs.push(Output { kind: OutputKind::MlnxQos, entry, argv, status: Some(0) });
+        // What is said of another interface is nothing of this one.
+        let (trust, pfc) = if interface == "ib0" { ("dscp", "3 5") } else { ("?", "?") };
+        assert_eq!((shown(&s, "net[ib0].trust"), shown(&s, "net[ib0].pfc")), (trust.to_owned(), pfc.to_owned()));
+    }
+    s.coverage = Coverage::Full { not_tried: Vec::new() };
+    assert_eq!(shown(&s, "kernel.module_versions"), "nvidia=570.86.15 mlx5_core=24.10-1.1.4");
+    let of = |id: &str| shown(&s, &format!("kernel.{id}"));
+    assert_eq!((of("nofile_soft"), of("nofile_hard")), ("1024".to_owned(), "1048576".to_owned()));
+    assert_eq!((of("nproc_soft"), of("nproc_hard")), ("2061530".to_owned(), "unlimited".to_owned()));
+    assert!(moves::why("kernel.nproc_soft").is_some() && moves::why("kernel.nofile_soft").is_none());
+}
+
+#[test]
+fn ecc_and_mig_of_a_gpu_are_facts() {
+    let text = "==============NVSMI LOG==============\n\nDriver Version                            : 570.86.15\n\
+        CUDA Version                              : 12.8\n\nAttached GPUs                             : 1\n\
+        GPU 00000000:18:00.0\n    Product Name                          : NVIDIA H100 80GB HBM3\n    MIG Mode\n\
+        \x20       Current                           : Disabled\n        Pending                           : Enabled\n\
+        \x20   ECC Mode\n        Current                           : Enabled\n        Pending                           : Enabled\n";
+    let s = linerate_snapshot::load_bytes(text.as_bytes(), "nvidia-smi.txt").unwrap();
+    let of = |leaf: &str| shown(&s, &format!("gpus[0000:18:00.0].driver_view.{leaf}"));
+    assert_eq!((of("mig"), of("ecc")), ("Disabled".to_owned(), "Enabled".to_owned()));
+    // A text that does not say it.
+    let without = text.split("    MIG Mode").next().unwrap();
+    let s = linerate_snapshot::load_bytes(without.as_bytes(), "nvidia-smi.txt").unwrap();
+    assert_eq!(shown(&s, "gpus[0000:18:00.0].driver_view.mig"), "?");
 }

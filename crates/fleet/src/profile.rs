@@ -224,7 +224,7 @@ fn add(
         lines.push(line(match &fact.reading {
             // Word by word: one argument more is not another line of arguments.
             Reading::Known(Value::Texts(words), _) => {
-                words.iter().for_each(|w| word(w, w.clone()));
+                words.iter().for_each(|w| word(w.split('=').next().unwrap_or(w), w.clone()));
                 State::Known(String::new())
             }
             Reading::Known(Value::Arguments(all), _) => {

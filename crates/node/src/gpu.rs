@@ -45,6 +45,10 @@ pub struct Gpu {
     pub c2c_mode: Reading<String>,
     /// Virtualisation mode.
     pub virtualization: Reading<String>,
+    /// Whether memory errors are corrected: `Enabled`, `Disabled`, `N/A`.
+    pub ecc: Reading<String>,
+    /// Whether it is cut into instances: `Enabled`, `Disabled`, `N/A`.
+    pub mig: Reading<String>,
 }
 
 /// The NVIDIA driver.
@@ -193,6 +197,8 @@ impl<'s> Nvidia<'s> {
                 fabric_status: known(g.fabric_status, at),
                 c2c_mode: known(g.c2c_mode, at),
                 virtualization: known(g.virtualization_mode, at),
+                ecc: known(g.ecc_mode, at),
+                mig: known(g.mig_mode, at),
             });
         }
     }

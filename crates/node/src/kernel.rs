@@ -26,6 +26,12 @@ pub struct Kernel {
     pub modules: Reading<Vec<String>>,
     /// RDMA drivers built apart from the kernel: their modules have a version of their own.
     pub foreign: Vec<&'static str>,
+    /// Versions of drivers that have one of their own, `NAME=VERSION`: those built apart from the kernel.
+    pub module_versions: Reading<Vec<String>>,
+    /// Soft and hard limit of open files of the process that captured.
+    pub nofile: Reading<(String, String)>,
+    /// Soft and hard limit of processes of its user.
+    pub nproc: Reading<(String, String)>,
     /// Build configuration: option name and value (`y`, `m`, `n`).
     pub config: Reading<Vec<ConfigOption>>,
     /// Classified lines of the log. Known and empty: the log was read and holds no line of interest. A log buffer wraps: what is
@@ -60,6 +66,9 @@ impl Kernel {
                     })
                 })
                 .collect(),
+            module_versions: module_versions(s),
+            nofile: limit(s, "Max open files"),
+            nproc: limit(s, "Max processes"),
             config: config(s),
             log,
         }
@@ -80,6 +89,45 @@ impl Kernel {
     ) -> impl Iterator<Item = (T, Place)> + 'a {
         self.log.known().into_iter().flatten().filter_map(move |e| Some((pick(&e.event)?, e.place)))
     }
+}
+
+/// Modules whose versions are captured, and where: of each driver the one that the others of it follow.
+const VERSIONS: [(&str, &str); 10] = [
+    ("nvidia", "sys/module/nvidia/version"),
+    ("nv_peer_mem", "sys/module/nv_peer_mem/version"),
+    ("gdrdrv", "sys/module/gdrdrv/version"),
+    ("mlx5_core", "sys/module/mlx5_core/version"),
+    ("mlx4_core", "sys/module/mlx4_core/version"),
+    ("ib_core", "sys/module/ib_core/version"),
+    ("efa", "sys/module/efa/version"),
+    ("bnxt_re", "sys/module/bnxt_re/version"),
+    ("irdma", "sys/module/irdma/version"),
+    ("mana_ib", "sys/module/mana_ib/version"),
+];
+
+/// Known where each of them was looked for: a list with gaps would look like other drivers.
+fn module_versions(s: &Snapshot) -> Reading<Vec<String>> {
+    s.dir("sys/module").and_then(|_, place| {
+        let mut out = Vec::new();
+        for (name, path) in VERSIONS {
+            match s.text(s.root(), path) {
+                Reading::Known(version, _) => out.push(format!("{name}={version}")),
+                Reading::Absent(_) => {}
+                Reading::Unreadable(place, why) => return Reading::Unreadable(place, why),
+            }
+        }
+        Reading::Known(out, place)
+    })
+}
+
+/// Soft and hard limit of the process that captured: a number, or `unlimited`.
+fn limit(s: &Snapshot, name: &'static str) -> Reading<(String, String)> {
+    s.text(s.root(), "proc/self/limits").parse("no such limit", |t| {
+        let line = t.lines().find_map(|l| l.strip_prefix(name))?;
+        let mut words = line.split_whitespace();
+        let mut next = || words.next().filter(|w| *w == "unlimited" || w.parse::<u64>().is_ok()).map(str::to_owned);
+        Some((next()?, next()?))
+    })
 }
 
 /// Whether a module is there: loaded, or built in with parameters or a version (then it has a directory in /sys/module).

@@ -3,6 +3,7 @@
 use linerate_formats::pci::Bdf;
 use linerate_formats::{ethtool, mlnx_qos};
 use linerate_snapshot::{EntryId, OutputKind, Place, Reading, Snapshot, Why};
+use std::collections::HashMap;
 
 /// An interface.
 #[derive(Debug, Clone)]
@@ -25,23 +26,29 @@ pub struct NetDev<'s> {
     pub bond_mode: Reading<&'s str>,
     /// `bonding/slaves`.
     pub bond_slaves: Reading<&'s str>,
+    /// `Priority trust state` of mlnx_qos: `pcp` or `dscp`.
+    pub trust: Reading<String>,
+    /// Priorities with priority flow control, from mlnx_qos.
+    pub pfc: Reading<Vec<u8>>,
 }
 
 pub(crate) fn decode(s: &Snapshot) -> Reading<Vec<NetDev<'_>>> {
+    let qos = qos(s);
     s.dir("sys/class/net").map(|dir| {
         s.children(dir)
             .into_iter()
             .filter_map(|(name, e)| {
                 let home = s.follow(e)?;
-                matches!(s.kind(home), linerate_snapshot::EntryKind::Dir).then(|| netdev(s, name, home))
+                matches!(s.kind(home), linerate_snapshot::EntryKind::Dir).then(|| netdev(s, name, home, &qos))
             })
             .collect()
     })
 }
 
-fn netdev<'s>(s: &'s Snapshot, name: &'s str, home: EntryId) -> NetDev<'s> {
+fn netdev<'s>(s: &'s Snapshot, name: &'s str, home: EntryId, qos: &HashMap<&str, Qos>) -> NetDev<'s> {
     let above = s.parent(home).and_then(|net| s.parent(net)).map(|p| s.name(p)).unwrap_or_default();
     let device = s.link_name(home, "device");
+    let Qos { trust, pfc } = qos.get(name).cloned().unwrap_or_else(|| Qos::unasked(s));
     NetDev {
         name,
         home,
@@ -52,7 +59,42 @@ fn netdev<'s>(s: &'s Snapshot, name: &'s str, home: EntryId) -> NetDev<'s> {
         master: s.link_name(home, "master").known().copied(),
         bond_mode: s.text(home, "bonding/mode"),
         bond_slaves: s.text(home, "bonding/slaves"),
+        trust,
+        pfc,
     }
+}
+
+/// What mlnx_qos says of an interface.
+#[derive(Debug, Clone)]
+struct Qos {
+    trust: Reading<String>,
+    pfc: Reading<Vec<u8>>,
+}
+
+impl Qos {
+    fn unasked(s: &Snapshot) -> Self {
+        let place = Place::below(s.root(), "mlnx_qos -i");
+        Qos { trust: Reading::Unreadable(place, Why::NotCollected), pfc: Reading::Unreadable(place, Why::NotCollected) }
+    }
+
+    fn read(s: &Snapshot, entry: EntryId) -> Self {
+        let (mut out, q) = (Qos::unasked(s), mlnx_qos::parse(s.data(entry)));
+        let at = |line| Place::of(entry).line(line);
+        if let Some(t) = q.trust {
+            out.trust = Reading::Known(t.value, at(t.line));
+        }
+        if let Some(p) = q.pfc_enabled {
+            let on = p.value.iter().zip(0..).filter(|(on, _)| **on).map(|(_, n)| n).collect();
+            out.pfc = Reading::Known(on, at(p.line));
+        }
+        out
+    }
+}
+
+/// The answers of mlnx_qos, by the interface that each command names last.
+fn qos(s: &Snapshot) -> HashMap<&str, Qos> {
+    let asked = s.outputs.iter().filter(|o| o.kind == OutputKind::MlnxQos);
+    asked.filter_map(|o| Some((o.argv.last()?.as_str(), Qos::read(s, o.entry)))).collect()
 }
 
 /// Flow control of an interface, from the outputs of tools.
@@ -80,14 +122,9 @@ pub fn flow_control(s: &Snapshot, interface: &str) -> FlowControl {
         let at = |line| Place::of(o.entry).line(line);
         match o.kind {
             OutputKind::MlnxQos if named => {
-                let q = mlnx_qos::parse(s.data(o.entry));
-                if let Some(t) = q.trust {
-                    out.trust = Reading::Known(t.value, at(t.line));
-                }
-                if let Some(p) = q.pfc_enabled {
-                    let on = p.value.iter().zip(0..).filter(|(on, _)| **on).map(|(_, n)| n).collect();
-                    out.pfc = Reading::Known(on, at(p.line));
-                }
+                let q = Qos::read(s, o.entry);
+                out.trust = q.trust.or(|| out.trust.clone());
+                out.pfc = q.pfc.or(|| out.pfc.clone());
             }
             OutputKind::EthtoolPause => {
                 let p = ethtool::parse_pause(s.data(o.entry));

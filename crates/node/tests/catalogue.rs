@@ -60,6 +60,15 @@ const PATHS: &[&str] = &[
     "sys/class/infiniband/rxe0/ports/1",
     "sys/class/net",
     "sys/module/nvidia_peermem/version",
+    "sys/module/nv_peer_mem/version",
+    "sys/module/gdrdrv/version",
+    "sys/module/mlx5_core/version",
+    "sys/module/mlx4_core/version",
+    "sys/module/ib_core/version",
+    "sys/module/efa/version",
+    "sys/module/bnxt_re/version",
+    "sys/module/irdma/version",
+    "sys/module/mana_ib/version",
 ];
 
 /// Directories, as their class lists them and as they really are, with what decoders read in them.

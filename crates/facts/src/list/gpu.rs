@@ -1,7 +1,7 @@
 //! GPUs: the PCI function, its nearest NICs, and what the driver reports.
 
-use super::{Row, Said, borrowed, copy, counting, fact, known, number, quiet, shown, text};
-use crate::{Form, GpuAt, Unit, Value};
+use super::{Row, Said, as_in, borrowed, copy, counting, fact, known, number, quiet, shown, text};
+use crate::{Form, GpuAt, Unit, Value, Version1};
 use linerate_node::Node;
 use linerate_node::gpu::Gpu;
 use linerate_snapshot::{Place, Reading, Why};
@@ -59,6 +59,8 @@ pub(super) static GPU: &[Row<ReadGpu>] = &[
     fact("gpus.driver_view.virtualization", Form::Text, "Virtualization mode", |n, g| {
         driver(n, g, |v| text(&v.virtualization))
     }),
+    as_in(Version1::Left, "gpus.driver_view.ecc", Form::Text, "ECC mode", |n, g| driver(n, g, |v| text(&v.ecc))),
+    as_in(Version1::Left, "gpus.driver_view.mig", Form::Text, "MIG mode", |n, g| driver(n, g, |v| text(&v.mig))),
 ];
 
 fn place(n: &Node<'_>, g: GpuAt<'_>) -> Place {

@@ -1,7 +1,7 @@
 //! Network interfaces, and the firmware settings of NICs.
 
-use super::{Read1, Row, Said, borrowed, counting, fact, known, number, option, quiet, short, shown};
-use crate::{Form, Subject, Unit, Value};
+use super::{Read1, Row, Said, as_in, borrowed, counting, fact, known, number, option, quiet, short, shown, text};
+use crate::{Form, Subject, Unit, Value, Version1};
 use linerate_formats::mlxconfig::Param;
 use linerate_node::Node;
 use linerate_node::net::NetDev;
@@ -22,6 +22,16 @@ pub(super) static INTERFACE: &[Row<ReadInterface>] = &[
     }),
     fact("net.bond_mode", Form::Text, "Mode, where it is a bond", |_, n| short(&n.bond_mode)),
     fact("net.bond_slaves", Form::Text, "Members, where it is a bond", |_, n| short(&n.bond_slaves)),
+    as_in(
+        Version1::Left,
+        "net.trust",
+        Form::Text,
+        "What its priorities are taken from, by mlnx_qos: pcp or dscp",
+        |_, n| text(&n.trust),
+    ),
+    as_in(Version1::Left, "net.pfc", Form::Numbers, "Priorities with priority flow control, by mlnx_qos", |_, n| {
+        n.pfc.as_ref().map(|p| Value::Numbers(p.iter().map(|n| u64::from(*n)).collect()))
+    }),
 ];
 
 pub(super) static FIRMWARE: &[Row<Read1<NicFirmware>>] = &[

@@ -21,6 +21,33 @@ pub(super) static NODE: &[Row<ReadNode>] = &[
     fact("kernel.modules", Form::Texts, "Modules that are loaded", |n| {
         n.kernel.modules.as_ref().map(|m| Value::Texts(m))
     }),
+    as_in(
+        Version1::Left,
+        "kernel.module_versions",
+        Form::Texts,
+        "Drivers of GPUs and NICs with a version of their own, NAME=VERSION",
+        |n| n.kernel.module_versions.as_ref().map(|m| Value::Texts(m)),
+    ),
+    as_in(
+        Version1::Left,
+        "kernel.nofile_soft",
+        Form::Text,
+        "Soft limit of open files of the process that looked",
+        |n| n.kernel.nofile.as_ref().map(|l| borrowed(&l.0)),
+    ),
+    as_in(
+        Version1::Left,
+        "kernel.nofile_hard",
+        Form::Text,
+        "Hard limit of open files of the process that looked",
+        |n| n.kernel.nofile.as_ref().map(|l| borrowed(&l.1)),
+    ),
+    as_in(Version1::Left, "kernel.nproc_soft", Form::Text, "Soft limit of processes of the user that looked", |n| {
+        n.kernel.nproc.as_ref().map(|l| borrowed(&l.0))
+    }),
+    as_in(Version1::Left, "kernel.nproc_hard", Form::Text, "Hard limit of processes of the user that looked", |n| {
+        n.kernel.nproc.as_ref().map(|l| borrowed(&l.1))
+    }),
     fact("firmware.sys_vendor", Form::Text, "Vendor of the system (DMI)", |n| text(&n.firmware.sys_vendor)),
     fact("firmware.product", Form::Text, "Product name of the system (DMI)", |n| text(&n.firmware.product)),
     fact("firmware.bios_version", Form::Text, "Version of the BIOS (DMI)", |n| text(&n.firmware.bios_version)),
