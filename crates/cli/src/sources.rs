@@ -8,7 +8,7 @@ use linerate_formats::wildcard;
 use linerate_rules::Rule;
 use linerate_snapshot::capture::{Options, Purpose};
 use linerate_snapshot::{Snapshot, Source, SourceKind, dated, is_snapshot_dir};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 /// An area with those of its rules that were chosen.
@@ -80,7 +80,44 @@ fn listed(dir: &Path) -> Vec<Source> {
         let dir = dir.display();
         remark(&format!("{dir}: {n} entries were not looked at: SOURCES_WALKED is {most}; name directories below it"));
     }
-    listing.newest().into_iter().filter(|s| s.kind != SourceKind::Text || !claims::is_list(&s.path)).collect()
+    let mut all = listing.newest();
+    all.retain(|s| s.kind != SourceKind::Text || !claims::is_list(&s.path));
+    newest(all)
+}
+
+/// Of a node's directory the newest snapshot: by the time that its name says, the clock of who collected; of a file with another name the node's own
+/// clock counts.
+fn newest(all: Vec<Source>) -> Vec<Source> {
+    // How many lie in a directory, and whether one of them is named by its time.
+    let mut beside: HashMap<&Path, (usize, bool)> = HashMap::new();
+    for s in &all {
+        let (count, is_node) = beside.entry(s.path.parent().unwrap_or(Path::new(""))).or_default();
+        (*count, *is_node) = (*count + 1, *is_node || dated(&s.name).is_some());
+    }
+    let several = |s: &Source| {
+        let dir = s.path.parent()?;
+        beside.get(dir).is_some_and(|(count, is_node)| *count > 1 && *is_node).then(|| dir.to_owned())
+    };
+    let mut last: HashMap<PathBuf, (u64, PathBuf)> = HashMap::new();
+    for (s, dir) in all.iter().filter_map(|s| Some((s, several(s)?))) {
+        let one = (named(&s.path).unwrap_or_else(|| clock(&s.path)), s.path.clone());
+        let best = last.entry(dir).or_insert_with(|| one.clone());
+        if *best < one {
+            *best = one;
+        }
+    }
+    let older: BTreeSet<PathBuf> = all
+        .iter()
+        .filter(|s| several(s).and_then(|dir| last.get(&dir)).is_some_and(|(_, path)| *path != s.path))
+        .map(|s| s.path.clone())
+        .collect();
+    all.into_iter().filter(|s| !older.contains(&s.path)).collect()
+}
+
+/// Unix time of a snapshot by its node's clock. What cannot be read counts only where there is nothing else.
+fn clock(path: &Path) -> u64 {
+    let options = Options { redact: false, ..crate::budget::options(path, Purpose::Audit) };
+    linerate_snapshot::load(path, &options, &|_| {}).map_or(0, |s| s.manifest.time)
 }
 
 /// The time that a snapshot's name says, Unix time, seconds: of an archive or a tree.

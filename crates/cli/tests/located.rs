@@ -117,7 +117,7 @@ fn collect_appends_to_the_index() {
     let held = || {
         let out = linerate(&["where", "kernel.release~*", dir, "--all-times", "--format", "json"]);
         let json: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
-        (json["nodes"].as_array().unwrap().len(), text(&out.stderr).contains("the index is old"))
+        (json["nodes"].as_array().unwrap().len(), text(&out.stderr).contains("the index is out of date"))
     };
     assert!(collect(&[]).contains("1 snapshots in the index: 1 read now"));
     assert_eq!(held(), (1, false));

@@ -74,10 +74,7 @@ fn tests_of_a_policy_are_run() {
         &[("/exit_code", json!(3)), ("/tests/0/right", json!("yes")), ("/tests/0/missed", Value::Null)],
     );
     let out = linerate(&["policy", "test", &policy]);
-    assert_eq!(
-        text(&out.stdout),
-        "ok     healthy-8gpu.tar.zst\nok     sick-8gpu.tar.zst\n2 of 2 tests are as they say\n"
-    );
+    assert_eq!(text(&out.stdout), "ok     healthy-8gpu.tar.zst\nok     sick-8gpu.tar.zst\n2 of 2 tests hold\n");
 
     // What must fail and does not, what fails and must not, what is unknown, and what cannot be read.
     let ids: Vec<&str> = example.split("fails = [").nth(1).unwrap().split('"').skip(1).step_by(2).collect();
@@ -181,7 +178,7 @@ fn an_expectation_is_explained() {
     assert!(code == Some(0) && part.contains("policy/h100.full-width"), "{part}");
     let (code, none, why) = explain("bananas");
     assert_eq!((code, none.as_str()), (Some(2), ""));
-    assert!(why.contains("no expectation is called so"), "{why}");
+    assert!(why.contains("no expectation has this id"), "{why}");
     // Who taught what was learnt.
     let learnt = desk.0.path().join("learnt.toml").display().to_string();
     let from = desk.0.path().join("healthy-8gpu.tar.zst").display().to_string();

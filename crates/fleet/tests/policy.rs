@@ -190,7 +190,7 @@ fn mistakes_are_said_with_their_lines() {
         ("[class.a.on.\"NIC *\"]\n\"net.mtuu\" = 1", 3, "Fact", "Some(\"net.mtu\")"),
         ("[class.a.on.\"NIC *\"]\n\"net.mtu\" = \"big\"", 3, "Value", "unit: \"bytes\""),
         ("[class.a.on.\"NIC *\"]\n\"net.mtu\" = -1", 3, "Value", "value: \"-1\""),
-        ("[class.a.on.\"NIC *\"]\n\"net.mtu\" = { at_least = \"9 KB\" }", 3, "Operator", "at_least"),
+        ("[class.a.on.\"NIC *\"]\n\"net.mtu\" = { at_least = \"9 XB\" }", 3, "Operator", "at_least"),
         ("[class.a.on.\"NIC *\"]\n\"net.mtu\" = { equals = 9000, tolerance = 3 }", 3, "Tolerance", ""),
         ("[class.a.on.\"NIC *\"]\n\"net.mtu\" = { severity = \"low\" }", 3, "Nothing", "net.mtu"),
         ("[class.a.on.\"NIC *\"]\n\"net.mtu\" = { at_leest = 1 }", 3, "Key", "Some(\"at_least\")"),

@@ -97,7 +97,10 @@ impl Walk {
         let is_source = |(name, path, is_dir): &&Entry| {
             if *is_dir { is_snapshot_dir(path) } else { is_packed(name) }
         };
-        let alone = depth > 0 && inside.iter().filter(is_source).nth(1).is_none();
+        let is_time = |(name, ..): &Entry| dated(&format!("{at}/{name}")).is_some();
+        // Beside a snapshot that is named by its time lie others of the same node.
+        let alone = depth > 0
+            && (inside.iter().filter(is_source).nth(1).is_none() || inside.iter().filter(is_source).any(is_time));
         for (name, path, is_dir) in inside {
             self.seen += 1;
             if self.seen > SOURCES_WALKED {

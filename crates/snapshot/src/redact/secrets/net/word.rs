@@ -26,13 +26,15 @@ impl Net<'_> {
             let path = self.text.get(from - back..from)?.contains(&b'/');
             return Some((if path { from } else { from - back }, end));
         }
-        // Once for each whole run: where it begins.
-        if !before.is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+' | b'/')) {
-            let whole = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+' | b'/');
-            let len = self.rest(from).iter().take(4096).take_while(whole).count();
-            if len > to - from && token::is_whole(self.text.get(from..from + len)?) {
-                let tail = self.rest(from + len).iter().take_while(|b| **b == b'=').count();
-                return Some((from, from + len + tail));
+        // Once for each whole run: where it begins. Behind a slash it is a path, unless it is filled up as Base64 is.
+        let whole = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+' | b'/');
+        let slash = before == Some(b'/') && !from.checked_sub(2).and_then(|p| self.at(p)).is_some_and(|b| whole(&b));
+        if slash || !before.is_some_and(|b| whole(&b)) {
+            let len = self.rest(from).iter().take(4096).take_while(|b| whole(b)).count();
+            let tail = || self.rest(from + len).iter().take_while(|b| **b == b'=').count();
+            let is_token = || token::is_whole(self.text.get(from..from + len).unwrap_or_default());
+            if len > to - from && (!slash || tail() > 0) && is_token() {
+                return Some((from - usize::from(slash), from + len + tail()));
             }
         }
         self.encoded(to)
