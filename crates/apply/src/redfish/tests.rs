@@ -121,7 +121,7 @@ fn answers_of_a_change() {
     assert!(matches!(set(&r, &wanted), Err(Error::Changed { .. })));
     r.raw(patch, 400, &[], br#"{"error":{"@Message.ExtendedInfo":[{"Message":"No\u0000t so."}]}}"#);
     let error = set(&r, &wanted).unwrap_err().to_string();
-    assert!(error.contains("400") && error.contains("No t so."), "{error}");
+    assert!(error.contains("400") && error.contains("No\u{fffd}t so."), "{error}");
     r.raw(patch, 307, &[("location", "https://evil.example/")], b"");
     assert!(set(&r, &wanted).unwrap_err().to_string().contains("not followed"));
     r.raw(patch, 202, &[("location", "//evil.example/task")], b"");
