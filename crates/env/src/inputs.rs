@@ -190,8 +190,8 @@ mod tests {
             |list: &[(&str, &str)]| list.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect::<Vec<_>>();
         let files = |list: &[(&str, &str)]| Inputs::default().process(&set(list));
         assert_eq!(files(&[]), ["/etc/nccl.conf"]);
-        assert_eq!(files(&[("HOME", "/home/a")]), ["/home/a/.nccl.conf", "/etc/nccl.conf"]);
-        assert_eq!(files(&[("HOME", "/home/a"), ("NCCL_CONF_FILE", "/job.conf")]), ["/job.conf", "/etc/nccl.conf"]);
+        assert_eq!(files(&[("HOME", "/srv/a")]), ["/srv/a/.nccl.conf", "/etc/nccl.conf"]);
+        assert_eq!(files(&[("HOME", "/srv/a"), ("NCCL_CONF_FILE", "/job.conf")]), ["/job.conf", "/etc/nccl.conf"]);
         assert_eq!(files(&[("HOME", "/h"), ("NCCL_CONF_FILE", "")]), ["/h/.nccl.conf", "/etc/nccl.conf"]);
     }
 
