@@ -139,12 +139,17 @@ impl Walk {
         // Deeper than in a fleet's directory only a directory of nodes has their texts: others hold logs of many.
         let above = full.rsplit('/').nth(1).unwrap_or_default();
         let may_be_texts = depth == 0 || nested::holds_nodes(above);
-        let has_texts = may_be_texts && inside.iter().any(|(n, p, is_dir)| !is_dir && is_text(n, p));
+        let files: Vec<(String, PathBuf)> = inside
+            .iter()
+            .filter(|(.., is_dir)| may_be_texts && !is_dir)
+            .map(|(n, p, _)| (n.clone(), p.clone()))
+            .collect();
         self.level(inside, &full, depth + 1);
         if self.out.sources.len() > before {
             return;
         }
-        if has_texts {
+        // Only here: to open each file of a fleet costs as much as to read it.
+        if files.iter().any(|(n, p)| is_text(n, p)) {
             self.add(full, name, path, SourceKind::Texts);
         } else if depth == 0 {
             self.add(full, name, path, SourceKind::Unknown);
