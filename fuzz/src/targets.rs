@@ -195,15 +195,20 @@ fn environment(read: &linerate_env::read::Read) {
         notes: &read.notes,
         incomplete: false,
     };
+    let shows = |page: &[u8], more: &[char]| {
+        let hidden = |c: char| linerate_out::hidden(c) && c != '\n' && !more.contains(&c);
+        let found = String::from_utf8_lossy(page).chars().find(|c| hidden(*c));
+        assert_eq!(found, None, "a character that nobody sees reached the page");
+    };
     let mut page = Vec::new();
     let _ = linerate_report::env::text::render(&env, Style::default(), &mut page);
+    shows(&page, &[]);
     for form in [Form::Shell, Form::K8s, Form::Sbatch] {
+        page.clear();
         let _ = linerate_report::env::paste::render(&env, form, &mut page);
+        // A shell's word keeps its tabs.
+        shows(&page, &['\t']);
     }
-    assert!(
-        !String::from_utf8_lossy(&page).chars().any(|c| c.is_control() && c != '\n'),
-        "a control character reached the page"
-    );
 }
 
 fn pasted(kind: OutputKind, bytes: &[u8]) -> Snapshot {

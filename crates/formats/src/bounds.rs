@@ -223,6 +223,7 @@ bounds! {
     ENV_VALUE: usize = 4_096, "Bytes of a value of a setting; NCCL's own reader of nccl.conf keeps 1023.", "the value is cut; exit code 2 with a note";
     ENV_LOG_LINE: usize = 64 << 10, "Bytes of a line of a log that `env check` holds while its end has not come.", "the rest of the line is left out; exit code 2 with a note";
     ENV_LOG_SAID: usize = 8 << 10, "Bytes of a line of a log behind the words that say a setting.", "the value is cut, as by ENV_VALUE, which is less";
+    ENV_WORDS: usize = 16_384, "Words of one command of a script that `env check` holds.", "the rest of the command is left out; exit code 2 with a note";
     ENV_DEPTH: usize = 6, "Commands of a script, one in the other by `$(…)`, that `env check` looks into.", "the inner commands are left out; exit code 2 with a note";
     NODESET_TEXT: usize = 4 << 20, "Bytes of a set of nodes as text (`gpu[001-128]`), of a group's as well.", "refused";
     NODESET_NODES: usize = 1 << 18, "Names that a set of nodes comes to while it is read, before anything is taken off.", "refused: narrower ranges";

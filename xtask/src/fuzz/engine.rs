@@ -50,9 +50,7 @@ fn run(command: &mut Command, work: &Path, target: &str) -> Result<Ran> {
     let out = command.stdin(Stdio::null()).output().map_err(|e| format!("cannot run the harness: {e}"))?;
     let said = String::from_utf8_lossy(&out.stderr);
     if !out.status.success() && out.status.signal() != Some(libc::SIGXCPU) {
-        let why = said.lines().rfind(|l| l.contains("panicked at") || l.contains("ERROR: libFuzzer"));
-        let input = said.lines().rfind(|l| l.contains("Test unit written to")).unwrap_or("no input was written");
-        return Err(format!("{}; {input}", why.unwrap_or("it ended badly")));
+        return Err(failure(&said));
     }
     let ran = read(&said).ok_or("libFuzzer did not say how far it came")?;
     // Without counters libFuzzer goes on blindly.
@@ -63,6 +61,20 @@ fn run(command: &mut Command, work: &Path, target: &str) -> Result<Ran> {
         return Err(format!("{} inputs all did the same: the target does nothing with its bytes", ran.inputs));
     }
     Ok(ran)
+}
+
+/// Why it ended and on which input, in words that are enough where the file is gone: a panic and its message, or libFuzzer's own error; the input
+/// in base64, which libFuzzer prints of short ones.
+fn failure(said: &str) -> String {
+    let lines: Vec<&str> = said.lines().collect();
+    let panicked = lines.iter().position(|l| l.contains("panicked at")).and_then(|at| lines.get(at..));
+    let why = match panicked {
+        Some(lines) => lines.iter().take(2).copied().collect::<Vec<_>>().join(" "),
+        None => lines.iter().rfind(|l| l.contains("ERROR: libFuzzer")).map_or("it ended badly", |l| l).to_owned(),
+    };
+    let of = |mark: &str| lines.iter().rfind(|l| l.contains(mark)).copied();
+    let input = of("Test unit written to").unwrap_or("no input was written");
+    format!("{why}; {input}; {}", of("Base64: ").unwrap_or("too long to be printed"))
 }
 
 /// The last line like `#4096 pulse cov: 211 ft: 480 corp: 31/1204b …`.
@@ -83,5 +95,16 @@ mod tests {
         let ran = super::read(said).unwrap();
         assert_eq!((ran.inputs, ran.edges, ran.features, ran.units), (4096, 211, 480, 31));
         assert!(super::read("INFO: seed corpus\n").is_none());
+    }
+
+    #[test]
+    fn a_failure_says_what_and_on_which_input() {
+        let said = "thread 'main' panicked at src/a.rs:1:2:\nno room\nnote: x\n==1== ERROR: libFuzzer: deadly signal\n\
+                    artifact_prefix='/x-'; Test unit written to /x-crash-1\nBase64: AAE=\n";
+        let why = super::failure(said);
+        for part in ["src/a.rs:1:2: no room", "/x-crash-1", "Base64: AAE="] {
+            assert!(why.contains(part), "{why}");
+        }
+        assert!(super::failure("==1== ERROR: libFuzzer: timeout\n").contains("timeout"));
     }
 }

@@ -2,22 +2,13 @@
 
 use super::Sink;
 use super::list::is_name;
-use super::words::{Token, tokens};
+use super::words::Word;
 
 pub(super) fn read(text: &str, out: &mut Sink) {
-    let mut command: Vec<(String, usize)> = Vec::new();
-    for token in tokens(text, 1) {
-        match token {
-            Token::Word(w, line) => command.push((w, line)),
-            Token::End => instruction(&std::mem::take(&mut command), out),
-            Token::Directive(..) => {}
-            Token::TooDeep(line) => out.too_deep(line),
-        }
-    }
-    instruction(&command, out);
+    super::words::commands(text, 1, &mut |part| out.part(part, instruction));
 }
 
-fn instruction(words: &[(String, usize)], out: &mut Sink) {
+fn instruction(words: &[Word], out: &mut Sink) {
     let Some(((first, _), rest)) = words.split_first() else { return };
     if first.eq_ignore_ascii_case("FROM") {
         // Another stage.

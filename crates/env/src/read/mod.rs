@@ -19,10 +19,12 @@ pub use names::relevant;
 
 use crate::context::Fabric;
 use crate::setting::{Elsewhere, Origin, OriginKind, Setting};
-use linerate_formats::bounds::{ENV_DEPTH, ENV_ELSEWHERE, ENV_SETTINGS, ENV_VALUE};
+use linerate_formats::bounds::{ENV_DEPTH, ENV_ELSEWHERE, ENV_SETTINGS, ENV_VALUE, ENV_WORDS};
 use linerate_topology::Version;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use words::{Part, Word};
 
 /// What an input held.
 #[derive(Debug, Clone)]
@@ -106,9 +108,8 @@ pub fn environment<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) 
     out.read
 }
 
-fn text(bytes: &[u8]) -> String {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    String::from_utf8_lossy(bytes).into_owned()
+fn text(bytes: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))
 }
 
 /// Takes settings, and drops variables that linerate does not read.
@@ -198,11 +199,26 @@ impl Sink {
         }
     }
 
-    /// Commands in commands that are not looked into.
-    fn too_deep(&mut self, line: usize) {
-        self.read.left_out(format!(
-            "line {line}: commands more than {ENV_DEPTH} deep in others were not read (limit ENV_DEPTH)"
-        ));
+    /// A part of a script: what is done with the words of a command, and what was left out.
+    fn part(&mut self, part: Part<'_>, command: fn(&[Word], &mut Sink)) {
+        match part {
+            Part::Command(words) => command(words, self),
+            Part::TooDeep(line) => self.left_out(
+                line,
+                &format!("commands more than {ENV_DEPTH} deep in others were not read (limit ENV_DEPTH)"),
+            ),
+            Part::TooLong(line) => {
+                let why = format!("only the first {ENV_WORDS} words of a command were read (limit ENV_WORDS)");
+                self.left_out(line, &why);
+            }
+        }
+    }
+
+    /// Notes a limit once, with the line where it was first met.
+    fn left_out(&mut self, line: usize, why: &str) {
+        if !self.read.notes.iter().any(|n| n.ends_with(why)) {
+            self.read.left_out(format!("line {line}: {why}"));
+        }
     }
 
     /// What follows belongs to another environment.

@@ -3,7 +3,7 @@
 use super::Sink;
 use super::list::is_name;
 use super::relevant;
-use super::words::{Token, tokens};
+use super::words::Word;
 
 /// Commands whose words are only shown or searched.
 const TALK: &[&str] = &["echo", "printf", "grep", "egrep", "rg", "sed", "awk", "test", "[", "[[", "log", "alias"];
@@ -14,19 +14,7 @@ pub(super) fn read(text: &str, out: &mut Sink) {
 
 /// The settings of a piece of script, whose first line has this number.
 pub(super) fn commands(text: &str, line: usize, out: &mut Sink) {
-    let mut command: Vec<(String, usize)> = Vec::new();
-    for token in tokens(text, line) {
-        match token {
-            Token::Word(w, line) => command.push((w, line)),
-            Token::End => one(&std::mem::take(&mut command), out),
-            Token::TooDeep(line) => out.too_deep(line),
-            Token::Directive(d, line) => {
-                let list: Vec<(String, usize)> = d.split_whitespace().map(|w| (w.to_owned(), line)).collect();
-                one(&list, out);
-            }
-        }
-    }
-    one(&command, out);
+    super::words::commands(text, line, &mut |part| out.part(part, one));
 }
 
 /// Commands that only show their words.
@@ -34,7 +22,7 @@ const SHOW: &[&str] = &["echo", "printf", "log"];
 /// Words of the shell before a command.
 const BEFORE: &[&str] = &["if", "then", "else", "elif", "do", "while", "until", "!", "{", "time", "sudo", "command"];
 
-fn one(words: &[(String, usize)], out: &mut Sink) {
+fn one(words: &[Word], out: &mut Sink) {
     let mut plain = words.iter().map(|(w, _)| w.as_str());
     let first = plain.find(|w| assignment(w).is_none() && !BEFORE.contains(w)).unwrap_or_default();
     if !SHOW.contains(&first) {

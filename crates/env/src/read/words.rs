@@ -1,32 +1,65 @@
 //! A shell's words: quotes, escapes, comments, continued lines. Expansions are kept as they are.
 
-use linerate_formats::bounds::ENV_DEPTH;
+use linerate_formats::bounds::{ENV_DEPTH, ENV_WORDS};
+
+/// A word and the line on which it begins.
+pub(super) type Word = (String, usize);
 
 /// What a script is cut into.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Token {
-    /// A word and the line on which it begins.
-    Word(String, usize),
-    /// The end of a command.
-    End,
-    /// A comment that a job manager reads: `#SBATCH …`.
-    Directive(String, usize),
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Part<'w> {
+    /// The words of a command, or of a comment that a job manager reads: `#SBATCH …`.
+    Command(&'w [Word]),
     /// Commands on this line are too deep in others, and were left out.
     TooDeep(usize),
+    /// The command has more words than are kept; the rest, from this line on, was left out.
+    TooLong(usize),
+}
+
+/// Hands over each command at its end, so that no more than one is held.
+struct Cutter<'e> {
+    command: Vec<Word>,
+    each: &'e mut dyn FnMut(Part<'_>),
+}
+
+impl Cutter<'_> {
+    /// The end of a word, if there is one.
+    fn end(&mut self, word: &mut Option<Word>) {
+        let Some((w, line)) = word.take() else { return };
+        match self.command.len() {
+            n if n < ENV_WORDS => self.command.push((w, line)),
+            n if n == ENV_WORDS && !w.is_empty() => {
+                (self.each)(Part::TooLong(line));
+                // Marks that it was said.
+                self.command.push((String::new(), line));
+            }
+            _ => {}
+        }
+    }
+
+    /// The end of a command.
+    fn stop(&mut self) {
+        self.command.truncate(ENV_WORDS);
+        (self.each)(Part::Command(&self.command));
+        self.command.clear();
+        self.command.shrink_to(1024);
+    }
 }
 
 /// An open quote is taken for a letter where its end is farther than this.
 const MAX_QUOTED: usize = 16 << 10;
 
-/// Cuts a text. `line` is the number of its first line. A command substitution belongs to its word; the commands in it follow that command.
-pub(super) fn tokens(text: &str, line: usize) -> Vec<Token> {
-    cut(text, line, 0)
+/// Cuts a text into commands. `line` is the number of its first line. A command substitution belongs to its word; the commands in it follow that
+/// command.
+pub(super) fn commands(text: &str, line: usize, each: &mut dyn FnMut(Part<'_>)) {
+    let mut out = Cutter { command: Vec::new(), each };
+    cut(text, line, 0, &mut out);
+    out.stop();
 }
 
-fn cut(text: &str, line: usize, depth: usize) -> Vec<Token> {
-    let mut out = Vec::new();
+fn cut(text: &str, line: usize, depth: usize, out: &mut Cutter<'_>) {
     let mut inner: Vec<(&str, usize)> = Vec::new();
-    let mut word: Option<(String, usize)> = None;
+    let mut word: Option<Word> = None;
     let mut line = line;
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -45,20 +78,22 @@ fn cut(text: &str, line: usize, depth: usize) -> Vec<Token> {
         }
         match c {
             '\n' => {
-                stop(&mut word, &mut inner, depth, &mut out);
+                stop(&mut word, &mut inner, depth, out);
                 line += 1;
             }
-            ' ' | '\t' | '\r' => end(&mut word, &mut out),
+            ' ' | '\t' | '\r' => out.end(&mut word),
             // Not those of an expansion whose end is not there, `$(…`.
             ';' | '|' | '(' | ')' | '`' if !word.as_ref().is_some_and(|w| w.0.ends_with('$')) => {
-                stop(&mut word, &mut inner, depth, &mut out);
+                stop(&mut word, &mut inner, depth, out);
             }
-            '&' => stop(&mut word, &mut inner, depth, &mut out),
+            '&' => stop(&mut word, &mut inner, depth, out),
             '#' if word.is_none() => {
                 let stop = rest.find('\n').unwrap_or(rest.len());
                 let (comment, more) = rest.split_at(stop);
                 if ["SBATCH", "PBS", "BSUB", "$"].iter().any(|d| comment.starts_with(d)) {
-                    out.push(Token::Directive(comment.trim_end().to_owned(), line));
+                    let words: Vec<Word> =
+                        comment.split_whitespace().take(ENV_WORDS).map(|w| (w.to_owned(), line)).collect();
+                    (out.each)(Part::Command(&words));
                 }
                 rest = more;
             }
@@ -98,24 +133,23 @@ fn cut(text: &str, line: usize, depth: usize) -> Vec<Token> {
             c => add(&mut word, line).push(c),
         }
     }
-    end(&mut word, &mut out);
+    out.end(&mut word);
     if !inner.is_empty() {
-        stop(&mut word, &mut inner, depth, &mut out);
+        stop(&mut word, &mut inner, depth, out);
     }
-    out
 }
 
 /// Ends a command; what its substitutions run follows.
-fn stop(word: &mut Option<(String, usize)>, inner: &mut Vec<(&str, usize)>, depth: usize, out: &mut Vec<Token>) {
-    end(word, out);
-    out.push(Token::End);
+fn stop(word: &mut Option<Word>, inner: &mut Vec<(&str, usize)>, depth: usize, out: &mut Cutter<'_>) {
+    out.end(word);
+    out.stop();
     for (text, line) in inner.drain(..) {
         if depth >= ENV_DEPTH {
-            out.push(Token::TooDeep(line));
+            (out.each)(Part::TooDeep(line));
             continue;
         }
-        out.extend(cut(text, line, depth + 1));
-        out.push(Token::End);
+        cut(text, line, depth + 1, out);
+        out.stop();
     }
 }
 
@@ -174,14 +208,8 @@ fn within<'t>(text: &'t str, line: usize, inner: &mut Vec<(&'t str, usize)>) {
     }
 }
 
-fn add(word: &mut Option<(String, usize)>, line: usize) -> &mut String {
+fn add(word: &mut Option<Word>, line: usize) -> &mut String {
     &mut word.get_or_insert_with(|| (String::new(), line)).0
-}
-
-fn end(word: &mut Option<(String, usize)>, out: &mut Vec<Token>) {
-    if let Some((w, line)) = word.take() {
-        out.push(Token::Word(w, line));
-    }
 }
 
 /// Where a quote ends.
@@ -227,32 +255,36 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> Vec<String> {
-        let word = |t| match t {
-            Token::Word(w, l) => format!("{l}:{w}"),
-            Token::End => ";".to_owned(),
-            Token::Directive(d, l) => format!("{l}#{d}"),
-            Token::TooDeep(l) => format!("{l}!"),
-        };
-        tokens(text, 1).into_iter().map(word).collect()
+        let mut out: Vec<String> = Vec::new();
+        commands(text, 1, &mut |part| match part {
+            Part::Command([]) => {}
+            Part::Command(words) => {
+                out.extend(words.iter().map(|(w, l)| format!("{l}:{w}")));
+                out.push(";".to_owned());
+            }
+            Part::TooDeep(l) => out.push(format!("{l}!")),
+            Part::TooLong(l) => out.push(format!("{l}~")),
+        });
+        out
     }
 
     #[test]
     fn words_are_a_shells() {
         for (text, want) in [
-            ("a b", &["1:a", "1:b"][..]),
-            ("a \\\n  b\nc", &["1:a", "2:b", ";", "3:c"]),
-            ("A='x y'z \"q\\\"r\"", &["1:A=x yz", "1:q\"r"]),
-            ("a # b\nc#d", &["1:a", ";", "2:c#d"]),
-            ("#SBATCH --export=ALL,A=b\n", &["1#SBATCH --export=ALL,A=b", ";"]),
-            ("A=$(hostname -s);b", &["1:A=$(hostname -s)", ";", "1:hostname", "1:-s", ";", "1:b"]),
-            ("A=$(a \"b c)\" | d)\nb", &["1:A=$(a \"b c)\" | d)", ";", "1:a", "1:b c)", ";", "1:d", ";", "2:b"]),
-            ("A=\"$(a \"b c\")x\"\nd", &["1:A=$(a \"b c\")x", ";", "1:a", "1:b c", ";", "2:d"]),
+            ("a b", &["1:a", "1:b", ";"][..]),
+            ("a \\\n  b\nc", &["1:a", "2:b", ";", "3:c", ";"]),
+            ("A='x y'z \"q\\\"r\"", &["1:A=x yz", "1:q\"r", ";"]),
+            ("a # b\nc#d", &["1:a", ";", "2:c#d", ";"]),
+            ("#SBATCH --export=ALL,A=b\n", &["1:SBATCH", "1:--export=ALL,A=b", ";"]),
+            ("A=$(hostname -s);b", &["1:A=$(hostname -s)", ";", "1:hostname", "1:-s", ";", "1:b", ";"]),
+            ("A=$(a \"b c)\" | d)\nb", &["1:A=$(a \"b c)\" | d)", ";", "1:a", "1:b c)", ";", "1:d", ";", "2:b", ";"]),
+            ("A=\"$(a \"b c\")x\"\nd", &["1:A=$(a \"b c\")x", ";", "1:a", "1:b c", ";", "2:d", ";"]),
             ("A=`a b`", &["1:A=`a b`", ";", "1:a", "1:b", ";"]),
-            ("A=$(B=$(c\nd) e)", &["1:A=$(B=$(c\nd) e)", ";", "1:B=$(c\nd)", "2:e", ";", "1:c", ";", "2:d", ";", ";"]),
-            ("A=$(b", &["1:A=$(b"]),
-            ("A=${B:-x y}", &["1:A=${B:-x y}"]),
-            ("it's", &["1:it's"]),
-            ("A=\"\"", &["1:A="]),
+            ("A=$(B=$(c\nd) e)", &["1:A=$(B=$(c\nd) e)", ";", "1:B=$(c\nd)", "2:e", ";", "1:c", ";", "2:d", ";"]),
+            ("A=$(b", &["1:A=$(b", ";"]),
+            ("A=${B:-x y}", &["1:A=${B:-x y}", ";"]),
+            ("it's", &["1:it's", ";"]),
+            ("A=\"\"", &["1:A=", ";"]),
             ("", &[]),
         ] {
             assert_eq!(words(text), want, "{text}");
@@ -264,5 +296,16 @@ mod tests {
         let nested = |depth: usize| "$(a ".repeat(depth) + &")".repeat(depth);
         let deep = |depth| words(&nested(depth)).iter().filter(|w| w.ends_with('!')).count();
         assert_eq!((deep(ENV_DEPTH), deep(ENV_DEPTH + 1)), (0, 1));
+    }
+
+    #[test]
+    fn words_beyond_the_limit_are_said() {
+        for (count, said) in [(ENV_WORDS, 0), (ENV_WORDS + 1, 1), (ENV_WORDS + 99, 1)] {
+            let words = words(&("a ".repeat(count) + "\nA=b"));
+            assert_eq!(words.iter().filter(|w| *w == "1:a").count(), ENV_WORDS);
+            assert_eq!(words.iter().filter(|w| *w == "1~").count(), said);
+            assert_eq!(words.last().map(String::as_str), Some(";"));
+            assert!(words.contains(&"2:A=b".to_owned()));
+        }
     }
 }

@@ -4,6 +4,7 @@ use super::Reader;
 use super::pack;
 use crate::Snapshot;
 use crate::archive::write;
+use std::io::{self, Read};
 
 impl Reader {
     /// Whether an archive says what the snapshot does and nothing else: its tar and its pack are, unpacked, the very bytes that
@@ -15,11 +16,18 @@ impl Reader {
         let Ok(tar_len) = zstd::zstd_safe::find_frame_compressed_size(archive) else { return false };
         let (Some(tar), Some(pack)) = (archive.get(..tar_len), pack::find(archive, tar_len)) else { return false };
         let same = snapshot.written(|entries, time| {
-            let tar = self.unpack_at_once(tar) && write::is_tar_of(self.unpacked(), entries, time);
-            Ok(tar && self.unpack_at_once(pack) && pack::is_of(self.unpacked(), entries))
+            if !self.takes_at_once(tar) || !write::is_tar_of(frame(tar)?, entries, time)? {
+                return Ok(false);
+            }
+            Ok(self.unpack_at_once(pack) && pack::is_of(self.unpacked(), entries))
         });
         same.unwrap_or(false)
     }
+}
+
+/// What is in one frame, piece by piece.
+fn frame(bytes: &[u8]) -> io::Result<impl Read> {
+    Ok(zstd::stream::read::Decoder::with_buffer(bytes)?.single_frame())
 }
 
 #[cfg(test)]

@@ -4,10 +4,12 @@
 use crate::index::{IDS, Skipped};
 use crate::{EntryId, EntryKind, Manifest, Snapshot, Unread, Why};
 use linerate_out::file::{Access, Replace};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
 
 const BLOCK: usize = 512;
+/// Bytes of a tar that are compared at once.
+const PIECE: usize = 64 << 10;
 /// Of the tar: headers that repeat themselves, of which a higher level makes a tenth less in ten times the time.
 const TAR_LEVEL: i32 = 2;
 /// Of the pack: good enough; higher levels win a few percent.
@@ -149,29 +151,54 @@ impl Why {
     }
 }
 
+/// The tar, which is packed as it is made and never held as a whole, and the pack.
 fn archive(entries: &[Plain<'_>], time: u64, (tar_level, pack_level): (i32, i32)) -> io::Result<Vec<u8>> {
-    let mut unpacked = Vec::with_capacity(entries.iter().map(|e| e.data.len() + 2 * BLOCK).sum());
-    tar(entries, time, &mut unpacked, &mut |_| Ok(()))?;
-    let mut c = zstd::bulk::Compressor::new(tar_level)?;
-    c.set_parameter(zstd::zstd_safe::CParameter::ChecksumFlag(true))?;
-    c.set_parameter(zstd::zstd_safe::CParameter::ContentSizeFlag(true))?;
-    let mut archive = c.compress(&unpacked)?;
+    let (mut next, mut size) = (Vec::with_capacity(2 * PIECE), 0);
+    tar(entries, time, &mut next, &mut |next| {
+        size += next.len() as u64;
+        next.clear();
+        Ok(())
+    })?;
+    let mut to = zstd::stream::write::Encoder::new(Vec::new(), tar_level)?;
+    to.include_checksum(true)?;
+    to.include_contentsize(true)?;
+    // Readers unpack at once what says its size.
+    to.set_pledged_src_size(Some(size))?;
+    tar(entries, time, &mut next, &mut |next| {
+        if next.len() >= PIECE {
+            to.write_all(next)?;
+            next.clear();
+        }
+        Ok(())
+    })?;
+    to.write_all(&next)?;
+    let mut archive = to.finish()?;
     super::pack::append(&mut archive, entries, pack_level)?;
     Ok(archive)
 }
 
-/// Whether unpacked bytes are the tar of these entries. It is compared entry by entry and never made as a whole.
-pub(super) fn is_tar_of(unpacked: &[u8], entries: &[Plain<'_>], time: u64) -> bool {
-    let mut rest = unpacked;
-    let compared = tar(entries, time, &mut Vec::new(), &mut |next| match rest.strip_prefix(next.as_slice()) {
-        Some(behind) => {
-            rest = behind;
-            next.clear();
-            Ok(())
+/// Whether what is unpacked is the tar of these entries, to its end. Neither is held as a whole.
+///
+/// # Errors
+/// It cannot be unpacked to its end.
+pub(super) fn is_tar_of(mut unpacked: impl Read, entries: &[Plain<'_>], time: u64) -> io::Result<bool> {
+    let mut read = Vec::new();
+    let mut next = Vec::with_capacity(2 * PIECE);
+    let mut same = |next: &mut Vec<u8>| {
+        read.clear();
+        unpacked.by_ref().take(next.len() as u64).read_to_end(&mut read)?;
+        if read != *next {
+            return Err(io::Error::from(ErrorKind::InvalidData));
         }
-        None => Err(io::ErrorKind::InvalidData.into()),
-    });
-    compared.is_ok() && rest.is_empty()
+        next.clear();
+        Ok(())
+    };
+    let compared = tar(entries, time, &mut next, &mut |next| if next.len() < PIECE { Ok(()) } else { same(next) });
+    match compared.and_then(|()| same(&mut next)) {
+        Ok(()) => Ok(unpacked.read(&mut [0])? == 0),
+        Err(e) if e.kind() == ErrorKind::InvalidData => Ok(false),
+        Err(e) => Err(e),
+    }
 }
 
 /// The tar of the entries; `each` may take what is there behind each of them.

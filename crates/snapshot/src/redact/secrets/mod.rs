@@ -188,11 +188,15 @@ fn is_digest(id: &[u8]) -> bool {
     id.len() == 64 && id.iter().all(|b| b.is_ascii_digit() || matches!(b, b'a'..=b'f'))
 }
 
+/// What redaction puts in place of an id.
+fn is_hashed(id: &[u8]) -> bool {
+    id.strip_prefix(b"redacted-").is_some_and(|h| h.len() == 8 && h.iter().all(u8::is_ascii_hexdigit))
+}
+
 /// An id as its digest, unless it is one, or was hashed again by redaction.
 fn digest(data: &mut Vec<u8>, of: impl Fn(&[u8]) -> String) {
     let id = data.trim_ascii();
-    let hashed = id.strip_prefix(b"redacted-").is_some_and(|h| h.len() == 8 && h.iter().all(u8::is_ascii_hexdigit));
-    if !id.is_empty() && !is_digest(id) && !hashed {
+    if !id.is_empty() && !is_digest(id) && !is_hashed(id) {
         let new = of(id);
         *data = format!("{new}\n").into_bytes();
     }

@@ -150,11 +150,14 @@ fn hash(n: &[u8]) -> bool {
 fn device(v: &[u8]) -> bool {
     let label = |v: &[u8]| v.len() <= 40 && atom(v);
     let id = |v: &[u8]| {
-        v.len() <= 36 && v.split(|b| *b == b'-').all(|p| p.len() <= 16 && p.iter().all(u8::is_ascii_hexdigit))
+        super::is_hashed(v)
+            || v.len() <= 36 && v.split(|b| *b == b'-').all(|p| p.len() <= 16 && p.iter().all(u8::is_ascii_hexdigit))
     };
     for (head, ok) in [
         (&b"UUID="[..], &id as &dyn Fn(&[u8]) -> bool),
-        (b"PARTUUID=", &|v: &[u8]| id(v.split(|b| *b == b'/').next().unwrap_or_default()) && v.len() < 60 && list(v)),
+        (b"PARTUUID=", &|v: &[u8]| {
+            super::is_hashed(v) || id(v.split(|b| *b == b'/').next().unwrap_or_default()) && v.len() < 60 && list(v)
+        }),
         (b"LABEL=", &label),
         (b"PARTLABEL=", &label),
     ] {
@@ -222,6 +225,7 @@ mod tests {
             "UUID=AB12-CD34",
             "LABEL=cloudimg-rootfs",
             "PARTUUID=0a1b2c3d-02",
+            "UUID=redacted-30b16b1d",
             "/dev/mapper/rhel-root",
         ] {
             assert!(fits(Shape::Device, v), "{v}");
