@@ -76,9 +76,22 @@ fn measure_all(lab: &Lab, w: &Wanted, linerate: &Path) -> Result<bool> {
     std::fs::write(&program, text).map_err(|e| e.to_string())?;
     let config = lab.file("ssh_config").display().to_string();
     let fanout = w.fanout.to_string();
+    let report = lab.file("report");
     let ours = |hosts: &[String]| {
         let mut c = Command::new(linerate);
-        c.args(["collect", "--quiet", "--collector", "push", "--on", &hosts.join(","), "--fanout", &fanout, "-o"]);
+        c.args([
+            "collect",
+            "--quiet",
+            "--format",
+            "json",
+            "--collector",
+            "push",
+            "--on",
+            &hosts.join(","),
+            "--fanout",
+            &fanout,
+            "-o",
+        ]);
         c.arg(lab.file("fleet")).arg("--program").arg(&program).args(["--ssh-option", "-F", "--ssh-option", &config]);
         c.env("XDG_CACHE_HOME", lab.file("cache"));
         c
@@ -113,7 +126,9 @@ fn measure_all(lab: &Lab, w: &Wanted, linerate: &Path) -> Result<bool> {
         if round > 0 && until.is_some_and(|t| Instant::now() + each > t) {
             break;
         }
-        let (Some(pdsh), Some(linerate)) = (in_time(theirs(), until)?, in_time(ours(&hosts), until)?) else {
+        let null = Path::new("/dev/null");
+        let (Some(pdsh), Some(linerate)) = (in_time(theirs(), until, null)?, in_time(ours(&hosts), until, &report)?)
+        else {
             break;
         };
         b.push(said("pdsh", pdsh));
@@ -144,14 +159,16 @@ fn measure_all(lab: &Lab, w: &Wanted, linerate: &Path) -> Result<bool> {
         println!("one of ten dead: {:+.1} s", (wall(&c) - wall(&a)) / 1e3);
     }
     if w.within.is_some() {
+        failures(&report);
         judge(wall(&a) / wall(&b), measure::peak(&a), (collected(&lab.file("fleet")), hosts.len()))?;
     }
     Ok(true)
 }
 
-/// Runs a command, which is ended when the time is up: `None`.
-fn in_time(mut command: Command, until: Option<Instant>) -> Result<Option<Run>> {
-    let Some(until) = until else { return measure::run(&mut command).map(Some) };
+/// Runs a command, which is ended when the time is up: `None`. What it prints goes to a file.
+fn in_time(mut command: Command, until: Option<Instant>, to: &Path) -> Result<Option<Run>> {
+    let printed = std::fs::File::create(to).map_err(|e| format!("{}: {e}", to.display()))?;
+    let Some(until) = until else { return measure::run_into(&mut command, printed.into()).map(Some) };
     let left = until.saturating_duration_since(Instant::now());
     if left < Duration::from_millis(100) {
         return Ok(None);
@@ -163,8 +180,18 @@ fn in_time(mut command: Command, until: Option<Instant>) -> Result<Option<Run>> 
         .arg(command.get_program())
         .args(command.get_args());
     bounded.envs(command.get_envs().filter_map(|(k, v)| Some((k, v?))));
-    let run = measure::run(&mut bounded);
+    let run = measure::run_into(&mut bounded, printed.into());
     if Instant::now() + Duration::from_millis(20) >= until { Ok(None) } else { run.map(Some) }
+}
+
+/// Prints which hosts were not collected in the last run, and why.
+fn failures(report: &Path) {
+    let read = std::fs::read(report).unwrap_or_default();
+    let json: serde_json::Value = serde_json::from_slice(&read).unwrap_or_default();
+    let nodes = json["nodes"].as_array().map(Vec::as_slice).unwrap_or_default();
+    for node in nodes.iter().filter(|n| n["state"] == "failed").take(8) {
+        println!("{}: {}, {} tries: {}", node["name"], node["cause"], node["tries"], node["why"]);
+    }
 }
 
 /// How many nodes have a snapshot.
@@ -325,9 +352,11 @@ mod tests {
             c
         };
         let until = Instant::now() + Duration::from_millis(1500);
-        assert!(in_time(sleep("0.01"), Some(until)).unwrap().is_some());
-        assert!(in_time(sleep("20"), Some(until)).unwrap().is_none());
-        assert!(in_time(sleep("0.01"), Some(until)).unwrap().is_none() && Instant::now() > until);
-        assert!(in_time(sleep("0.01"), None).unwrap().is_some());
+        assert!(in_time(sleep("0.01"), Some(until), Path::new("/dev/null")).unwrap().is_some());
+        assert!(in_time(sleep("20"), Some(until), Path::new("/dev/null")).unwrap().is_none());
+        assert!(
+            in_time(sleep("0.01"), Some(until), Path::new("/dev/null")).unwrap().is_none() && Instant::now() > until
+        );
+        assert!(in_time(sleep("0.01"), None, Path::new("/dev/null")).unwrap().is_some());
     }
 }

@@ -22,8 +22,13 @@ pub(super) struct Summary {
 
 /// Runs a program, its output thrown away. Exit codes up to 2 are answers (of `linerate audit`), not errors.
 pub(super) fn run(command: &mut Command) -> Result<Run> {
+    run_into(command, Stdio::null())
+}
+
+/// The same, and what it prints goes there.
+pub(super) fn run_into(command: &mut Command, printed: Stdio) -> Result<Run> {
     let name = command.get_program().to_string_lossy().into_owned();
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.stdin(Stdio::null()).stdout(printed).stderr(Stdio::null());
     let began = Instant::now();
     let child = command.spawn().map_err(|e| format!("cannot run {name}: {e}"))?;
     let pid = i32::try_from(child.id()).map_err(|e| format!("{name}: {e}"))?;

@@ -8,9 +8,11 @@ use std::path::Path;
 
 /// Snapshots that are named which could not be read.
 const NAMED: usize = 8;
+/// Threads that read what was collected: a collection takes little memory to its end.
+const AFTER: usize = 2;
 
 pub(crate) fn run(a: &IndexArgs) -> Result<u8, Failure> {
-    let done = bring(&a.dir, a.rebuild, a.quiet)?;
+    let done = bring(&a.dir, a.rebuild, 0, a.quiet)?;
     for (name, why) in done.unreadable.iter().take(NAMED) {
         remark(&format!("{name}: {why}"));
     }
@@ -24,7 +26,7 @@ pub(crate) fn run(a: &IndexArgs) -> Result<u8, Failure> {
 /// Whether the index has all of them.
 pub(super) fn append(dir: &Path, quiet: bool) -> bool {
     let again = format!("`linerate fleet index {}` tries again", dir.display());
-    match bring(dir, false, quiet) {
+    match bring(dir, false, AFTER, quiet) {
         Ok(done) if done.unreadable.is_empty() => true,
         Ok(done) => {
             remark(&format!(
@@ -40,9 +42,9 @@ pub(super) fn append(dir: &Path, quiet: bool) -> bool {
     }
 }
 
-fn bring(dir: &Path, rebuild: bool, quiet: bool) -> Result<Updated, IndexError> {
+fn bring(dir: &Path, rebuild: bool, threads: usize, quiet: bool) -> Result<Updated, IndexError> {
     let line = Line::new(!quiet);
-    let how = Update { rebuild, budget: crate::budget::budget() };
+    let how = Update { rebuild, budget: crate::budget::budget(), threads };
     let done = update(dir, &how, &mut |done, all| line.count(done, all, "snapshots for the index"))?;
     drop(line);
     if let Some(why) = &done.rebuilt {

@@ -142,14 +142,17 @@ fn of_words(said: &str) -> Cause {
     }
 }
 
-/// Whether asking again may help. Who did not answer at all was asked several times by the kernel already.
+/// Whether asking again may help. Who did not answer at all was asked several times by the kernel already; who took the connection and has
+/// not come to a greeting may have too much to do.
 pub(super) fn again(error: &TransportError, cause: Cause) -> bool {
     // These have asked several times by themselves.
     let scheduler = matches!(error, TransportError::NotConnected { why: Some(w), .. } if of_scheduler(w).is_some());
+    let busy = || cause == Cause::ConnectTimedOut && error.to_string().contains("during banner exchange");
     let temporary = || error.to_string().contains("Temporary failure in name resolution");
     matches!(error, TransportError::NotConnected { .. })
         && !scheduler
         && (matches!(cause, Cause::Refused | Cause::ClosedEarly | Cause::NoConnection)
+            || busy()
             || (cause == Cause::Unresolved && temporary()))
 }
 
@@ -162,7 +165,7 @@ mod tests {
         for (said, cause, retried) in [
             ("ssh: connect to host a port 22: Connection refused", Cause::Refused, true),
             ("ssh: connect to host a port 22: Connection timed out", Cause::ConnectTimedOut, false),
-            ("Connection timed out during banner exchange", Cause::ConnectTimedOut, false),
+            ("Connection timed out during banner exchange", Cause::ConnectTimedOut, true),
             ("ssh: connect to host a port 22: No route to host", Cause::NoConnection, true),
             ("kex_exchange_identification: Connection closed by remote host", Cause::ClosedEarly, true),
             ("Connection reset by 127.0.0.1 port 22", Cause::ClosedEarly, true),

@@ -11,7 +11,7 @@ use std::thread::Scope;
 type Job<'a> = Box<dyn FnOnce(&mut Reader) + Send + 'a>;
 
 /// Most threads: half of the cores, up to so many. The connections need the others, and each of these takes memory.
-const MOST: usize = 4;
+const MOST: usize = 2;
 
 /// Takes work. It is closed when all of its copies are dropped.
 #[derive(Clone)]

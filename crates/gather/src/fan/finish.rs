@@ -134,9 +134,17 @@ fn clock(there: u64, during: &RangeInclusive<SystemTime>) -> Option<String> {
     let there = UNIX_EPOCH + Duration::from_secs(there.min(1 << 40));
     let apart = |from: SystemTime, to: SystemTime| to.duration_since(from).ok().filter(|d| *d > SKEW);
     if let Some(ahead) = apart(*during.end(), there) {
-        return Some(format!("its clock is {} s ahead of the one here", ahead.as_secs()));
+        return Some(format!("its clock is {} ahead of the one here", about(ahead)));
     }
-    apart(there, *during.start()).map(|behind| format!("its clock is {} s behind the one here", behind.as_secs()))
+    apart(there, *during.start()).map(|behind| format!("its clock is {} behind the one here", about(behind)))
+}
+
+/// A difference that is two minutes or more, in the largest unit of which it has two: nodes that are off alike are said together.
+fn about(apart: Duration) -> String {
+    const UNITS: [(u64, &str); 3] = [(86_400, "days"), (3_600, "hours"), (60, "minutes")];
+    let s = apart.as_secs();
+    let (unit, name) = UNITS.into_iter().find(|(unit, _)| s / unit >= 2).unwrap_or((1, "seconds"));
+    format!("{} {name}", s / unit)
 }
 
 /// The one place between what a node showed and the disk: with the operator's key, a snapshot is redacted here.
@@ -165,15 +173,15 @@ mod tests {
             (1_000_090, None),
             (1_000_180, None),
             (999_880, None),
-            (999_879, Some("its clock is 121 s behind the one here")),
+            (999_879, Some("its clock is 2 minutes behind the one here")),
             (1_000_300, None),
-            (1_000_301, Some("its clock is 121 s ahead of the one here")),
-            (1_003_780, Some("its clock is 3600 s ahead of the one here")),
-            (0, Some("its clock is 1000000 s behind the one here")),
+            (1_000_301, Some("its clock is 2 minutes ahead of the one here")),
+            (1_003_780, Some("its clock is 60 minutes ahead of the one here")),
+            (0, Some("its clock is 11 days behind the one here")),
         ] {
             assert_eq!(clock(there, &during).as_deref(), said, "{there}");
         }
         // A number that no clock has.
-        assert!(clock(u64::MAX, &during).is_some_and(|s| s.ends_with(" s ahead of the one here")));
+        assert!(clock(u64::MAX, &during).is_some_and(|s| s.ends_with(" days ahead of the one here")));
     }
 }

@@ -31,6 +31,8 @@ pub(super) struct Readers<'a> {
     pub(super) parts: &'a [&'a [&'a Source]],
     pub(super) budget: &'a Budget,
     pub(super) open: &'a Open<'a>,
+    /// How many read at once.
+    pub(super) threads: usize,
 }
 
 /// What a thread made of a part: its number, the groups, and those that could not be read.
@@ -55,7 +57,7 @@ impl Readers<'_> {
         writer: &mut Writer,
         progress: &mut dyn FnMut(usize),
     ) -> Result<(Unreadable, usize), IndexError> {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = self.threads;
         let done = AtomicUsize::new(0);
         // A part is handed out when one of those before it was written.
         let mut parts = 0..self.parts.len();
@@ -166,7 +168,8 @@ mod tests {
     fn nobody_runs_far_ahead_of_the_slowest() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(NAME);
-        let ahead = std::thread::available_parallelism().map_or(1, usize::from) * AHEAD;
+        let threads = 2;
+        let ahead = threads * AHEAD;
         let sources: Vec<Source> = (0..ahead * 4)
             .map(|n| {
                 let name = format!("gpu{n:05}.tar.zst");
@@ -186,7 +189,7 @@ mod tests {
         let refs: Vec<&Source> = sources.iter().collect();
         let parts: Vec<&[&Source]> = refs.chunks(1).collect();
         let budget = Budget::default();
-        let readers = Readers { path: &path, parts: &parts, budget: &budget, open: &open };
+        let readers = Readers { path: &path, parts: &parts, budget: &budget, open: &open, threads };
         let mut writer = Writer::begin(&path).unwrap();
         let (unreadable, count) = readers.write(&mut writer, &mut |_| {}).unwrap();
         assert_eq!(count, sources.len());

@@ -21,6 +21,8 @@ pub struct Update {
     pub rebuild: bool,
     /// What packed snapshots may become, all together.
     pub budget: Budget,
+    /// Most threads that read, each of which takes memory; 0: as many as there are cores.
+    pub threads: usize,
 }
 
 /// What an update did.
@@ -130,7 +132,9 @@ pub fn update(dir: &Path, how: &Update, progress: &mut dyn FnMut(usize, usize)) 
     let size = (plan.new.len() / 8).clamp(32, bounds::INDEX_GROUP_NODES);
     let parts: Vec<&[&Source]> = plan.new.chunks(size).collect();
     let open = |reader: &mut Reader, source: &Source, each: &mut Each<'_>| open(reader, source, &how.budget, each);
-    let readers = Readers { path: &path, parts: &parts, budget: &how.budget, open: &open };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = if how.threads == 0 { cores } else { cores.min(how.threads) };
+    let readers = Readers { path: &path, parts: &parts, budget: &how.budget, open: &open, threads };
     let (mut unreadable, more) = readers.write(&mut writer, &mut |done| progress(done, plan.new.len()))?;
     out.unreadable.append(&mut unreadable);
     out.snapshots = plan.kept.len() + more;
