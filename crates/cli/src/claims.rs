@@ -146,7 +146,7 @@ fn scheduler(path: &Path) -> Option<Scheduler> {
     let name = path.file_name()?.to_string_lossy();
     // Archives and indexes are known by their names.
     let other = [".parquet", ".toml", ".lock"];
-    if crate::sources::is_archive(path) || other.iter().any(|e| name.ends_with(e)) || !path.is_file() {
+    if linerate_snapshot::is_archive_name(&name) || other.iter().any(|e| name.ends_with(e)) || !path.is_file() {
         return None;
     }
     Scheduler::of(Input::open(Some(path), &crate::budget::budget()).ok()?.kind(&name))

@@ -137,12 +137,6 @@ fn tell_apart(all: &mut [Member]) {
     }
 }
 
-/// By its name: nobody reads thousands of heads.
-pub(crate) fn is_archive(p: &Path) -> bool {
-    let name = p.file_name().map(|n| n.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
-    [".tar", ".tar.zst", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz"].iter().any(|e| name.ends_with(e))
-}
-
 /// A snapshot of a fleet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Member {

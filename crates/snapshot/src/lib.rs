@@ -23,7 +23,7 @@ mod redact;
 mod source;
 mod texts;
 
-pub use archive::{Each, Limits, OpenError, Reader, dated, node_name};
+pub use archive::{Each, Limits, OpenError, Reader, dated, is_archive_name, node_name};
 pub use budget::{Budget, Exceeded};
 pub use capture::machine_digest;
 pub use catalogue::tries;

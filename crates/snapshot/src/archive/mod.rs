@@ -20,7 +20,7 @@ mod write;
 pub(crate) use dir::unpacked;
 pub use error::OpenError;
 use linerate_formats::bounds;
-pub use nested::{Each, dated, node_name};
+pub use nested::{Each, dated, is_archive_name, node_name};
 pub(crate) use packed_text::{PackedText, packed_text};
 pub(crate) use part::directory as part_of_tree;
 pub use read::Reader;

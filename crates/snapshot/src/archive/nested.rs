@@ -18,8 +18,9 @@ const OF_NODES: [&str; 4] = ["nodes", "node", "hosts", "snapshots"];
 /// What takes the nodes of a source: where a node is in it, empty where it is the source itself, and its snapshot or why it could not be read.
 pub type Each<'e> = dyn FnMut(&str, Result<Snapshot, OpenError>) + 'e;
 
-/// Whether a file's name is that of an archive.
-pub(crate) fn is_archive_name(name: &str) -> bool {
+/// Whether a file's name is that of an archive: nobody reads thousands of heads.
+#[must_use]
+pub fn is_archive_name(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     ARCHIVES.iter().any(|e| lower.ends_with(e))
 }
