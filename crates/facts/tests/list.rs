@@ -154,3 +154,30 @@ fn ecc_and_mig_of_a_gpu_are_facts() {
     let s = linerate_snapshot::load_bytes(without.as_bytes(), "nvidia-smi.txt").unwrap();
     assert_eq!(shown(&s, "gpus[0000:18:00.0].driver_view.mig"), "?");
 }
+
+/// A GPU on the bus that the driver does not report has no driver's view, where the driver answered; a container may be given a part of them.
+#[test]
+fn what_the_driver_does_not_report_is_absent() {
+    let report = b"==============NVSMI LOG==============\n\nDriver Version                            : 570.86.15\n\
+        Attached GPUs                             : 1\nGPU 00000000:18:00.0\n    Product Name                          : NVIDIA H100 80GB HBM3\n";
+    let of = |answers: bool, virt: &str| {
+        let mut s = Snapshot::new("n1");
+        for (leaf, value) in [("vendor", "0x10de\n"), ("device", "0x2330\n"), ("class", "0x030200\n")] {
+            s.add_file(&format!("sys/bus/pci/devices/0000:2a:00.0/{leaf}"), value.as_bytes()).unwrap();
+        }
+        s.add_output(&["systemd-detect-virt"], virt.as_bytes()).unwrap();
+        if answers {
+            s.add_output(&["nvidia-smi", "-q"], report).unwrap();
+        }
+        let node = Node::decode(&s);
+        let mut out = None;
+        each(&node, &mut |f| {
+            if f.to_string() == "gpus[0000:2a:00.0].driver_view" {
+                out = Some(f.reading.is_absent());
+            }
+        });
+        out.unwrap()
+    };
+    assert!(of(true, "none\n"));
+    assert!(!of(false, "none\n") && !of(true, "docker\n"));
+}

@@ -18,6 +18,7 @@ fn main() -> std::process::ExitCode {
     for line in done.wrong.iter().take(40) {
         println!("{line}");
     }
-    println!("{} changes of {} facts in {nodes} nodes: {} wrong", done.changes, done.facts.len(), done.wrong.len());
+    let (changes, facts, moved, wrong) = (done.changes, done.facts.len(), done.moved, done.wrong.len());
+    println!("{changes} changes of {facts} facts and {moved} of what moves by itself in {nodes} nodes: {wrong} wrong");
     std::process::ExitCode::from(u8::from(!done.wrong.is_empty()))
 }

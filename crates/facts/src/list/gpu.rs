@@ -26,7 +26,7 @@ pub(super) static GPU: &[Row<ReadGpu>] = &[
         Reading::Known(Value::Addresses(Cow::Owned(nics.collect())), place(n, g))
     }),
     quiet("gpus.driver_view", Form::There, "Whether the driver reports the GPU", |n, g| {
-        shown(n.nvidia.asked.place(), g.driver.map(|_| Value::There))
+        driver(n, g, |_| known(Value::There, n.nvidia.asked.place()))
     }),
     fact("gpus.driver_view.name", Form::Text, "Product name", |n, g| driver(n, g, |v| text(&v.name))),
     fact("gpus.driver_view.architecture", Form::Text, "Architecture", |n, g| driver(n, g, |v| text(&v.architecture))),
@@ -67,6 +67,12 @@ fn place(n: &Node<'_>, g: GpuAt<'_>) -> Place {
     g.function.map_or(n.nvidia.asked.place(), |f| Place::of(f.home))
 }
 
+/// What the driver says of a GPU. One that it does not report has no view of it; a container may be given a part of the GPUs.
 fn driver<'n>(n: &'n Node<'n>, g: GpuAt<'n>, read: impl FnOnce(&'n Gpu) -> Said<'n>) -> Said<'n> {
-    g.driver.map_or(Reading::Unreadable(n.nvidia.asked.place(), Why::NotCollected), read)
+    let asked = &n.nvidia.asked;
+    match (g.driver, asked) {
+        (Some(of), _) => read(of),
+        (None, Reading::Known((), place)) if !n.firmware.in_container() => Reading::Absent(*place),
+        (None, _) => Reading::Unreadable(asked.place(), Why::NotCollected),
+    }
 }

@@ -1,19 +1,19 @@
 //! The groups of a class as one, with the names that the most frequent layout has.
 
 use super::Members;
-use super::table::{GroupNo, Key, Table};
+use super::table::{GroupNo, Judged, Key, Table};
 use crate::lost;
 use crate::named::{names_devices, renamed};
-use crate::{Owner, Said, Seen};
+use crate::{Owner, Seen};
 use linerate_facts::position::{Positions, Role, align};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-/// Nodes with one value, and the worst that rules say about it there.
+/// Nodes with one value, and what rules say about it there.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Holders {
     pub(super) members: Members,
-    pub(super) verdict: Option<Said>,
+    pub(super) said: Judged,
 }
 
 /// A class of hardware.
@@ -146,7 +146,7 @@ impl<'t> Merged<'t> {
             let key = Key { owner, part: key.part.clone(), id: key.id };
             let holders = self.keys.entry(key).or_default().entry(value).or_default();
             holders.members.add(&cell.members);
-            holders.verdict = holders.verdict.max(cell.verdict);
+            holders.said = holders.said.and(cell.said);
         }
     }
 }

@@ -21,7 +21,7 @@ use linerate_rules::Severity;
 use merged::{Holders, Merged};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
-use table::Key;
+use table::{Judged, Key};
 
 /// What many nodes show together.
 #[derive(Debug, Clone)]
@@ -84,6 +84,14 @@ pub struct Shown {
     pub members: Members,
     /// The worst that rules which read it say there.
     pub verdict: Option<Said>,
+    /// How bad it is where it is best.
+    least: Option<Severity>,
+}
+
+impl Shown {
+    fn new(value: Value, members: Members, said: Judged) -> Self {
+        Shown { value, members, verdict: said.worst, least: said.least.flatten() }
+    }
 }
 
 /// What some nodes show.
@@ -211,7 +219,7 @@ impl Look<'_> {
                 &Owner::Device(role.clone()),
                 "",
                 "pci",
-                values.map(|(v, members)| Shown { value: v, members, verdict: None }).into(),
+                values.map(|(v, members)| Shown::new(v, members, Judged::default())).into(),
                 merged::role_of(role).and_then(|role| lost::severity(&role)),
             );
         }
@@ -247,6 +255,8 @@ impl Look<'_> {
         let mut not_listed = self.listed(owner, part, list);
         not_listed.keep(&missing);
         missing.remove(&not_listed);
+        // Where there is no such list, that says all.
+        not_listed.remove(&self.absent(owner, "", list));
         let is_shown = |k: &&&Key| merged.keys.get(**k).into_iter().flatten().any(|(s, _)| **s != Seen::Unreadable);
         let shown_keys = keys.iter().filter(is_shown).count();
         missing.iter().for_each(|n| *self.unseen.entry(n).or_default() += shown_keys);
@@ -256,7 +266,7 @@ impl Look<'_> {
             let robbed = if key.id == FAR { self.robbed(owner, part) } else { Members::default() };
             let mut shown: Vec<Shown> = Vec::new();
             let mut blind = there.clone();
-            for (seen, Holders { members, verdict }) in values {
+            for (seen, Holders { members, said }) in values {
                 let value = match &**seen {
                     Seen::Known(v) => Value::Known(v.clone()),
                     Seen::Absent => Value::Absent,
@@ -269,7 +279,7 @@ impl Look<'_> {
                     // What it would be in is absent: that says all.
                     wholes(key.id).for_each(|id| members.remove(&self.absent(owner, part, id)));
                 }
-                shown.push(Shown { value, members, verdict: *verdict });
+                shown.push(Shown::new(value, members, *said));
             }
             if shown.is_empty() {
                 continue;
@@ -279,7 +289,7 @@ impl Look<'_> {
                 self.without_lost(&mut shown);
             }
             if is_word && !not_listed.is_empty() {
-                shown.push(Shown { value: Value::NotListed, members: not_listed.clone(), verdict: None });
+                shown.push(Shown::new(Value::NotListed, not_listed.clone(), Judged::default()));
             }
             let nodes: usize = shown.iter().map(|s| s.members.len()).sum();
             self.compared += usize::from(nodes > 1);
@@ -291,13 +301,13 @@ impl Look<'_> {
         if !is_word && !not_listed.is_empty() && !there.is_empty() && !self.is_part_of_missing(owner, part, list) {
             // What rules say of the thing is what they say of its facts.
             let all = keys.iter().filter_map(|k| merged.keys.get(*k)).flat_map(|values| values.values());
-            let verdict = all.filter_map(|h| h.verdict).max();
-            let values = [(Value::Present, there, verdict), (Value::NotListed, not_listed, None)];
+            let said = all.map(|h| h.said).reduce(Judged::and).unwrap_or_default();
+            let values = [(Value::Present, there, said), (Value::NotListed, not_listed, Judged::default())];
             self.odd(
                 owner,
                 part,
                 list,
-                values.map(|(value, members, verdict)| Shown { value, members, verdict }).into(),
+                values.map(|(value, members, said)| Shown::new(value, members, said)).into(),
                 lost::part_severity(owner, list),
             );
         }
@@ -380,7 +390,7 @@ impl Look<'_> {
         let mut shown: Vec<Shown> = values
             .map(|(seen, holders)| {
                 let text = if let Seen::Known(v) = &**seen { v.clone() } else { String::new() };
-                Shown { value: Value::Known(text), members: holders.members.clone(), verdict: None }
+                Shown::new(Value::Known(text), holders.members.clone(), Judged::default())
             })
             .collect();
         let Some(norm) = self.norm(&mut shown) else { return Members::default() };
@@ -439,6 +449,7 @@ fn near(values: &mut Vec<Shown>, share: f64) {
     for v in rest.iter().filter(|v| is_near(v)) {
         first.members.add(&v.members);
         first.verdict = first.verdict.max(v.verdict);
+        first.least = first.least.min(v.least);
     }
     let mut at = 0;
     values.retain(|v| {
@@ -447,10 +458,13 @@ fn near(values: &mut Vec<Shown>, share: f64) {
     });
 }
 
-/// The worst of what fails on some values, but not on all.
+/// The worst of what fails on some values, but not on all. Of the first it is what fails wherever it is shown: a node with something else that is
+/// wrong shows it, too.
 fn severity(values: &[Shown]) -> Option<Severity> {
-    let failing = |v: &Shown| v.verdict.and_then(|s| s.failing());
-    let (worst, least) = (values.iter().map(failing).max()?, values.iter().map(failing).min()?);
+    let first = values.first().map(|v| v.least);
+    let others = values.iter().skip(1).map(|v| v.verdict.and_then(|s| s.failing()));
+    let all: Vec<Option<Severity>> = first.into_iter().chain(others).collect();
+    let (worst, least) = (*all.iter().max()?, *all.iter().min()?);
     match (worst > least, values.iter().any(|v| v.verdict.is_some())) {
         (true, _) => worst,
         (false, true) => Some(Severity::Info),
@@ -460,22 +474,28 @@ fn severity(values: &[Shown]) -> Option<Severity> {
 
 /// Id of the list that names the thing of a fact. A word of a list is named by the list itself.
 fn list_of(key: &Key) -> &'static str {
-    if !key.part.is_empty() && matches!(key.owner, Owner::Node) {
-        return key.id;
-    }
-    PREFIXES.iter().find(|p| key.id.strip_prefix(**p).is_some_and(|r| r.starts_with('.'))).copied().unwrap_or("")
+    let is_of = |p: &&&str| key.id.strip_prefix(**p).is_some_and(|r| r.starts_with('.'));
+    let is_word = !key.part.is_empty() && matches!(key.owner, Owner::Node);
+    PREFIXES.iter().find(is_of).copied().unwrap_or(if is_word { key.id } else { "" })
 }
 
 /// What ids of facts begin with, longer ones first.
-const PREFIXES: [&str; 12] = [
+const PREFIXES: [&str; 19] = [
     "nic_firmware.settings",
+    "kubernetes.annotations",
+    "kubernetes.conditions",
+    "kubernetes.resources",
+    "kubernetes.labels",
+    "kubernetes.taints",
     "cpu.idle_states",
     "pci.resizable_bars",
     "rdma.ports.gids",
     "iommu.groups",
     "nic_firmware",
     "rdma.ports",
+    "slurm.gres",
     "pci.bars",
+    "sysctl",
     "gpus",
     "rdma",
     "numa",

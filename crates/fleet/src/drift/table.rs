@@ -2,6 +2,7 @@
 
 use super::Members;
 use crate::{Identity, Owner, Record, Row, Said, Seen, Traits};
+use linerate_rules::Severity;
 use std::collections::HashMap;
 
 /// A node of the table.
@@ -36,14 +37,36 @@ pub(super) struct Key {
     pub(super) id: &'static str,
 }
 
-/// Nodes that show a value, and the worst that rules say about it.
+/// Nodes that show a value, and what rules say about it.
 #[derive(Debug, Clone)]
 pub(super) struct Cell {
     pub(super) group: GroupNo,
     pub(super) key: u32,
     pub(super) value: u32,
     pub(super) members: Members,
-    pub(super) verdict: Option<Said>,
+    pub(super) said: Judged,
+}
+
+/// What rules say about a value on the nodes that show it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Judged {
+    /// The worst.
+    pub(super) worst: Option<Said>,
+    /// How bad it is where it is best: what fails there fails for the value's sake, not for another one's. `None`: nobody was asked yet.
+    pub(super) least: Option<Option<Severity>>,
+}
+
+impl Judged {
+    /// On one node.
+    fn one(said: Option<Said>) -> Self {
+        Judged { worst: said, least: Some(said.and_then(|s| s.failing())) }
+    }
+
+    /// On these nodes and those.
+    pub(super) fn and(self, other: Judged) -> Self {
+        let least = self.least.into_iter().chain(other.least).min();
+        Judged { worst: self.worst.max(other.worst), least }
+    }
 }
 
 /// Who shows which value.
@@ -91,7 +114,7 @@ impl Table {
         let next = self.cells.len() as u32;
         let at = *self.cell_at.entry((group.0, key, value)).or_insert(next);
         if at == next {
-            self.cells.push(Cell { group, key, value, members: Members::default(), verdict: None });
+            self.cells.push(Cell { group, key, value, members: Members::default(), said: Judged::default() });
         }
         CellNo(at)
     }
@@ -100,7 +123,7 @@ impl Table {
     pub fn add(&mut self, cell: CellNo, node: NodeNo, verdict: Option<Said>) {
         if let Some(cell) = self.cells.get_mut(cell.0 as usize) {
             cell.members.insert(node);
-            cell.verdict = cell.verdict.max(verdict);
+            cell.said = cell.said.and(Judged::one(verdict));
         }
     }
 

@@ -1,8 +1,9 @@
 //! Nodes that are composed one by one, some of them with a patch of which is known what it changes; and what `drift` says of all.
 //!
-//! What must be found stands in [`TABLE`], beside the patch: neither `diff` nor `drift` is asked for it.
+//! What must be found stands in the table, beside the patch: neither `diff` nor `drift` is asked for it.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)] // helpers of tests
+#![allow(dead_code)] // each user uses a part
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)] // helpers of tests
 
 use super::{common, lost};
 use linerate_fleet::drift::{Drift, Options, Table, drift};
@@ -11,13 +12,28 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A change, and what must differ after it and nothing else: `whose | part | fact`. `{}` is the number of a device, `{n}` another value each time.
 pub(crate) struct Case {
-    /// Of the description of the node; or `lose DEVICE`, `set FILE VALUE`, `swap FILE TEXT => TEXT`.
+    /// Tables of the description of the node (`[pci.gpu{}]`), words of it (`base TEXT => TEXT`), or what is changed in what the node shows:
+    /// `lose DEVICE`, `set FILE VALUE`, `swap FILE TEXT => TEXT`, `drop PATH`, `at DEVICE FILE VALUE`, `rename INTERFACE NAME`, `bond NAME MEMBERS`,
+    /// `tell COMMAND: TEXT => TEXT`, `gpu NUMBER TEXT => TEXT` (in its driver's report), `gpu NUMBER gone`, `group DEVICE TYPE`,
+    /// `unassign DEVICE BAR`, `bits DEVICE CAPABILITY OFFSET MASK`, `hide DEVICE CAPABILITY`. A device: `gpu{}`, `nic{}`, the port above it `nic{}.port`.
     pub(crate) patch: &'static str,
-    /// What differs.
+    /// What differs; nothing, where what moves by itself has moved.
     pub(crate) rows: &'static [&'static str],
 }
 
-include!("inject_table.rs");
+#[path = "inject_dress.rs"]
+mod dress;
+#[path = "inject_node.rs"]
+mod node_table;
+#[path = "inject_patch.rs"]
+mod patch;
+#[path = "inject_table.rs"]
+mod table;
+
+/// All changes.
+pub(crate) fn cases() -> Vec<&'static Case> {
+    [table::FUNCTIONS, table::DEVICES, node_table::NODE, node_table::SCHEDULERS].into_iter().flatten().collect()
+}
 
 /// Devices of each kind that has a number.
 const DEVICES: usize = 8;
@@ -27,8 +43,10 @@ type Found = (String, String, String);
 
 /// What came of it.
 pub(crate) struct Injected {
-    /// Changes that were made.
+    /// Changes that were made and are drift.
     pub(crate) changes: usize,
+    /// Changes that were made and are none: of what moves by itself.
+    pub(crate) moved: usize,
     /// Facts that they altered.
     pub(crate) facts: BTreeSet<String>,
     /// What was not found, or found and not changed.
@@ -41,24 +59,14 @@ pub(crate) fn node(seed: u32, change: Option<(&Case, usize)>) -> Record {
         case.patch.replace("{}", &number.to_string()).replace("{n}", &(100 + seed % 800).to_string())
     });
     let text = text.unwrap_or_default();
-    let mut tree = lost::tree(seed, if text.starts_with('[') { &text } else { "" });
-    if let Some(device) = text.strip_prefix("lose ") {
-        let kinds = [("gpu", "0x10de", "0x2330"), ("nic", "0x15b3", "0x1021")];
-        let (head, vendor, id) = kinds.into_iter().find(|(head, ..)| device.starts_with(head)).unwrap();
-        let number: usize = device[head.len()..].parse().unwrap();
-        let address = lost::addresses(&tree, vendor, id)[number].clone();
-        lost::lose(&mut tree, &address);
-    } else if let Some((path, value)) = text.strip_prefix("set ").and_then(|t| t.split_once(' ')) {
-        assert!(tree.get(path).is_some_and(|old| old != value.as_bytes()), "{path}");
-        tree.file(path, format!("{value}\n"));
-    } else if let Some((path, words)) = text.strip_prefix("swap ").and_then(|t| t.split_once(' ')) {
-        let (from, to) = words.split_once(" => ").unwrap();
-        let old = String::from_utf8(tree.get(path).unwrap().to_vec()).unwrap();
-        let new = old.replace(from, to);
-        assert_ne!(old, new, "{path}");
-        tree.file(path, new);
+    let (described, made) = if text.starts_with('[') { (text.as_str(), "") } else { ("", text.as_str()) };
+    let edits: Vec<(&str, &str)> = made.strip_prefix("base ").and_then(|t| t.split_once(" => ")).into_iter().collect();
+    let mut tree = lost::tree_of(seed, &edits, described);
+    dress::dress(&mut tree, &format!("n{seed}"));
+    if edits.is_empty() && !made.is_empty() {
+        patch::apply(&mut tree, made);
     }
-    let label = format!("n{seed:04}");
+    let label = label(seed);
     Record::read(&label, &common::snapshot(&tree, &label))
 }
 
@@ -72,16 +80,18 @@ fn wanted(case: &Case, number: usize) -> BTreeSet<Found> {
     case.rows.iter().map(row).collect()
 }
 
-/// What `drift` says, by node.
-fn found(d: &Drift) -> BTreeMap<u32, BTreeSet<Found>> {
-    let mut out: BTreeMap<u32, BTreeSet<Found>> = BTreeMap::new();
+/// What `drift` says of the nodes of a table, by their labels.
+fn found(table: &Table, d: &Drift) -> BTreeMap<String, BTreeSet<Found>> {
+    let labels: Vec<&String> = table.heads().map(|h| &h.label).collect();
+    let mut out: BTreeMap<String, BTreeSet<Found>> = BTreeMap::new();
     for odd in d.classes.iter().flat_map(|c| &c.facts) {
         let owner = match &odd.owner {
             Owner::Node => "node".to_owned(),
             Owner::Device(name) | Owner::Named(name) => name.clone(),
         };
         for node in odd.values.iter().skip(usize::from(odd.has_norm)).flat_map(|v| v.members.iter()) {
-            out.entry(node).or_default().insert((owner.clone(), odd.part.clone(), odd.id.to_owned()));
+            let label = labels[node as usize].clone();
+            out.entry(label).or_default().insert((owner.clone(), odd.part.clone(), odd.id.to_owned()));
         }
     }
     out
@@ -89,7 +99,7 @@ fn found(d: &Drift) -> BTreeMap<u32, BTreeSet<Found>> {
 
 /// Which change the nodes have: `odd` of them one each, spread among the others.
 pub(crate) fn plan(nodes: u32, odd: u32) -> Vec<Option<(&'static Case, usize)>> {
-    let mut next = 0_usize;
+    let (cases, mut next) = (cases(), 0_usize);
     let is_odd = |n: u32| {
         u64::from(n + 1) * u64::from(odd) / u64::from(nodes) > u64::from(n) * u64::from(odd) / u64::from(nodes)
     };
@@ -97,36 +107,46 @@ pub(crate) fn plan(nodes: u32, odd: u32) -> Vec<Option<(&'static Case, usize)>> 
         .map(|n| {
             is_odd(n).then(|| {
                 // The same change of another device the next time.
-                let (case, round) = (next % TABLE.len(), next / TABLE.len());
+                let (case, round) = (next % cases.len(), next / cases.len());
                 next += 1;
-                (&TABLE[case], (case + round * 3) % DEVICES)
+                (cases[case], (case + round * 3) % DEVICES)
             })
         })
         .collect()
 }
 
+/// How the node of a seed is called.
+fn label(seed: u32) -> String {
+    format!("n{seed:04}")
+}
+
 /// Holds what `drift` says of nodes to what was changed on them.
-pub(crate) fn judge(plan: &[Option<(&Case, usize)>], d: &Drift) -> Injected {
-    let (got, empty) = (found(d), BTreeSet::new());
-    let mut out = Injected { changes: 0, facts: BTreeSet::new(), wrong: Vec::new() };
-    for (change, node) in plan.iter().zip(0_u32..) {
+pub(crate) fn judge(plan: &[Option<(&Case, usize)>], table: &Table) -> Injected {
+    let (got, empty) = (found(table, &drift(table, &Options::default())), BTreeSet::new());
+    let mut out = Injected { changes: 0, moved: 0, facts: BTreeSet::new(), wrong: Vec::new() };
+    for (change, node) in plan.iter().zip((1..).map(label)) {
         let w = change.map(|(case, number)| wanted(case, number)).unwrap_or_default();
         let g = got.get(&node).unwrap_or(&empty);
-        out.changes += usize::from(change.is_some());
+        out.changes += usize::from(!w.is_empty());
+        out.moved += usize::from(change.is_some() && w.is_empty());
         out.facts.extend(w.intersection(g).map(|f| f.2.clone()));
         let patch = change.map_or("nothing", |(case, _)| case.patch).replace('\n', " ");
-        out.wrong.extend(w.difference(g).map(|x| format!("n{node:04} {patch}: missed {x:?}")));
-        out.wrong.extend(g.difference(&w).map(|x| format!("n{node:04} {patch}: not changed {x:?}")));
+        out.wrong.extend(w.difference(g).map(|x| format!("{node} {patch}: missed {x:?}")));
+        out.wrong.extend(g.difference(&w).map(|x| format!("{node} {patch}: not changed {x:?}")));
     }
     out
 }
 
 /// A fleet of nodes, each with serial numbers, GUIDs and addresses of its own, some of which have a change.
 pub(crate) fn inject(nodes: u32, odd: u32) -> Injected {
-    let plan = plan(nodes, odd);
+    made(&plan(nodes, odd))
+}
+
+/// The fleet of a plan.
+pub(crate) fn made(plan: &[Option<(&Case, usize)>]) -> Injected {
     let mut table = Table::new();
     for (change, seed) in plan.iter().zip(1..) {
         table.record(&node(seed, *change));
     }
-    judge(&plan, &drift(&table, &Options::default()))
+    judge(plan, &table)
 }
