@@ -155,19 +155,23 @@ fn ecc_and_mig_of_a_gpu_are_facts() {
     assert_eq!(shown(&s, "gpus[0000:18:00.0].driver_view.mig"), "?");
 }
 
-/// A GPU on the bus that the driver does not report has no driver's view, where the driver answered; a container may be given a part of them.
+/// A GPU on the bus that the driver does not report has no driver's view, where the driver reported as many as are attached; a container may be given a part of them.
 #[test]
 fn what_the_driver_does_not_report_is_absent() {
-    let report = b"==============NVSMI LOG==============\n\nDriver Version                            : 570.86.15\n\
-        Attached GPUs                             : 1\nGPU 00000000:18:00.0\n    Product Name                          : NVIDIA H100 80GB HBM3\n";
-    let of = |answers: bool, virt: &str| {
+    let report = |attached: u32| {
+        format!(
+            "==============NVSMI LOG==============\n\nDriver Version                            : 570.86.15\n\
+            Attached GPUs                             : {attached}\nGPU 00000000:18:00.0\n    Product Name                          : NVIDIA H100 80GB HBM3\n"
+        )
+    };
+    let of = |attached: Option<u32>, virt: &str| {
         let mut s = Snapshot::new("n1");
         for (leaf, value) in [("vendor", "0x10de\n"), ("device", "0x2330\n"), ("class", "0x030200\n")] {
             s.add_file(&format!("sys/bus/pci/devices/0000:2a:00.0/{leaf}"), value.as_bytes()).unwrap();
         }
         s.add_output(&["systemd-detect-virt"], virt.as_bytes()).unwrap();
-        if answers {
-            s.add_output(&["nvidia-smi", "-q"], report).unwrap();
+        if let Some(attached) = attached {
+            s.add_output(&["nvidia-smi", "-q"], report(attached).as_bytes()).unwrap();
         }
         let node = Node::decode(&s);
         let mut out = None;
@@ -178,6 +182,8 @@ fn what_the_driver_does_not_report_is_absent() {
         });
         out.unwrap()
     };
-    assert!(of(true, "none\n"));
-    assert!(!of(false, "none\n") && !of(true, "docker\n"));
+    assert!(of(Some(1), "none\n"));
+    assert!(!of(None, "none\n") && !of(Some(1), "docker\n"));
+    // `nvidia-smi -q -i 0`: the others were not asked.
+    assert!(!of(Some(2), "none\n"));
 }

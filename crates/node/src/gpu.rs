@@ -79,6 +79,8 @@ pub struct Nvidia<'s> {
     pub gpus: Vec<Gpu>,
     /// The query that was read.
     pub asked: Reading<()>,
+    /// An answer has as many GPUs as it says are attached: whoever is not in it, the driver does not report. `nvidia-smi -i` shows some of them.
+    pub whole: bool,
     snapshot: &'s Snapshot,
     /// `nvidia-smi topo -m`, once somebody asked.
     topo: OnceLock<Reading<Topo>>,
@@ -101,6 +103,7 @@ impl<'s> Nvidia<'s> {
         let mut nvidia = Nvidia {
             gpus: Vec::new(),
             asked: Reading::Unreadable(Place::below(root, "cmd/nvidia-smi"), Why::NotCollected),
+            whole: false,
             snapshot: s,
             topo: OnceLock::new(),
             driver: Driver {
@@ -167,6 +170,7 @@ impl<'s> Nvidia<'s> {
     fn take(&mut self, q: Query, entry: EntryId) {
         let base = Place::of(entry);
         self.asked = Reading::Known((), base);
+        self.whole |= q.attached_gpus.is_some_and(|n| usize::try_from(n.value) == Ok(q.gpus.len()));
         let unread = |what: Option<At<String>>| known(what, base);
         self.driver.version =
             std::mem::replace(&mut self.driver.version, Reading::Absent(base)).or(|| unread(q.driver_version));

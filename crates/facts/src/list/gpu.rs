@@ -72,7 +72,7 @@ fn driver<'n>(n: &'n Node<'n>, g: GpuAt<'n>, read: impl FnOnce(&'n Gpu) -> Said<
     let asked = &n.nvidia.asked;
     match (g.driver, asked) {
         (Some(of), _) => read(of),
-        (None, Reading::Known((), place)) if !n.firmware.in_container() => Reading::Absent(*place),
+        (None, Reading::Known((), place)) if n.nvidia.whole && !n.firmware.in_container() => Reading::Absent(*place),
         (None, _) => Reading::Unreadable(asked.place(), Why::NotCollected),
     }
 }

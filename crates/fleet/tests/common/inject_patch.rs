@@ -97,7 +97,15 @@ fn block(tree: &mut Tree, number: usize, words: &str) {
     let (from, to) = words.split_once(" => ").unwrap_or((&text[start..end], ""));
     let new = text[start..end].replace(from, to);
     assert_ne!(new, text[start..end], "{words}");
-    tree.file(path, format!("{}{new}{}", &text[..start], &text[end..]));
+    let head = if new.is_empty() { one_less(&text[..start]) } else { text[..start].to_owned() };
+    tree.file(path, format!("{head}{new}{}", &text[end..]));
+}
+
+/// The head of a report, with one GPU less in its count.
+fn one_less(head: &str) -> String {
+    let (before, rest) = head.split_once("<attached_gpus>").unwrap();
+    let (count, after) = rest.split_once('<').unwrap();
+    format!("{before}<attached_gpus>{}<{after}", count.parse::<u32>().unwrap() - 1)
 }
 
 /// Another name for an interface: its directory, and what names it.
