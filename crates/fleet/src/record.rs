@@ -11,6 +11,7 @@ use linerate_node::pci::Kind;
 use linerate_rules::{Severity, Status};
 use linerate_snapshot::Snapshot;
 pub(crate) use reads::Reads;
+use std::cmp::Ordering;
 use std::fmt;
 
 /// What is kept of one snapshot.
@@ -151,9 +152,12 @@ impl Record {
         let mut sorted: Vec<&Owner> = owners.iter().collect();
         sorted.sort_unstable();
         let ranks: Vec<usize> = owners.iter().map(|o| sorted.partition_point(|s| *s < o)).collect();
-        things.sort_by(|(i, a, _), (j, b, _)| (ranks.get(*i), &a.part).cmp(&(ranks.get(*j), &b.part)));
-        let mut rows: Vec<Row> = Vec::with_capacity(things.iter().map(|(.., lines)| lines.len()).sum());
-        for same in things.chunk_by_mut(|a, b| ranks.get(a.0) == ranks.get(b.0) && a.1.part == b.1.part) {
+        things
+            .sort_by(|(i, a, _), (j, b, _)| ranks.get(*i).cmp(&ranks.get(*j)).then_with(|| by_text(&a.part, &b.part)));
+        let facts: usize = things.iter().map(|(.., lines)| lines.len()).sum();
+        let mut rows: Vec<Row> = Vec::with_capacity(facts + judged.len());
+        let is_same = |a: &str, b: &str| by_text(a, b).is_eq();
+        for same in things.chunk_by_mut(|a, b| ranks.get(a.0) == ranks.get(b.0) && is_same(&a.1.part, &b.1.part)) {
             let Some(owner) = same.first().and_then(|(number, ..)| owners.get(*number)) else { continue };
             let mut facts: Vec<(&Thing, &mut Line)> = Vec::with_capacity(same.iter().map(|(.., l)| l.len()).sum());
             facts.extend(same.iter_mut().flat_map(|(_, thing, lines)| lines.iter_mut().map(|l| (&*thing, l))));
@@ -178,7 +182,7 @@ impl Record {
             let verdict = Some(Said::of(&j));
             answers.push(Row { owner, part: j.part, id: j.rule.id, seen: Seen::Known(j.message), verdict });
         }
-        sort(&mut answers);
+        answers.sort_unstable_by(in_order);
         rows.append(&mut answers);
         Record {
             identity: Identity::of(snapshot),
@@ -194,17 +198,19 @@ impl Record {
 
 /// The one order of rows, so that a record read back is the one that was written.
 pub fn sort(rows: &mut [Row]) {
-    let key = |r: &Row| r.is_answer();
-    rows.sort_unstable_by(|a, b| {
-        (key(a), &a.owner, &a.part, a.id, &a.seen, a.verdict).cmp(&(
-            key(b),
-            &b.owner,
-            &b.part,
-            b.id,
-            &b.seen,
-            b.verdict,
-        ))
-    });
+    rows.sort_unstable_by(|a, b| a.is_answer().cmp(&b.is_answer()).then_with(|| in_order(a, b)));
+}
+
+/// Of facts, or of answers.
+fn in_order(a: &Row, b: &Row) -> Ordering {
+    let rest = || (a.id, &a.seen, a.verdict).cmp(&(b.id, &b.seen, b.verdict));
+    a.owner.cmp(&b.owner).then_with(|| by_text(&a.part, &b.part)).then_with(rest)
+}
+
+/// Order of texts of which most are empty. Those are not compared: the address of one may be none, and the C library reads it under a mask,
+/// which is slow.
+fn by_text(a: &str, b: &str) -> Ordering {
+    if a.is_empty() || b.is_empty() { b.is_empty().cmp(&a.is_empty()) } else { a.cmp(b) }
 }
 
 /// `None`: a device that is not on the way of anything that linerate is about, as the hundred functions of a processor's memory controllers.
