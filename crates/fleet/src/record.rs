@@ -13,6 +13,7 @@ use linerate_snapshot::Snapshot;
 pub(crate) use reads::Reads;
 use std::cmp::Ordering;
 use std::fmt;
+use std::sync::Arc;
 
 /// What is kept of one snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,15 +34,15 @@ pub struct Record {
     pub rows: Vec<Row>,
 }
 
-/// Whose a row is. Names are those of this node's own layout.
+/// Whose a row is. Names are those of this node's own layout; rows of one owner share its name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Owner {
     /// The node's.
     Node,
     /// That of the device with this role in the layout.
-    Device(String),
+    Device(Arc<str>),
     /// A thing's that has the same name everywhere.
-    Named(String),
+    Named(Arc<str>),
 }
 
 impl fmt::Display for Owner {
@@ -58,9 +59,9 @@ impl fmt::Display for Owner {
 impl From<&str> for Owner {
     fn from(text: &str) -> Self {
         match text.strip_prefix('=') {
-            Some(name) => Owner::Named(name.to_owned()),
+            Some(name) => Owner::Named(name.into()),
             None if text.is_empty() => Owner::Node,
-            None => Owner::Device(text.to_owned()),
+            None => Owner::Device(text.into()),
         }
     }
 }
@@ -138,12 +139,13 @@ impl Record {
     pub fn of(mut profile: Profile, node: &Node<'_>, snapshot: &Snapshot) -> Self {
         let judged = std::mem::take(&mut profile.judged);
         let reads = Reads::of(&judged);
+        let devices: Vec<Option<Owner>> = profile.positions.seats.iter().map(device).collect();
         // Things come owner by owner. Owners are compared as numbers: thousands of rows have a few hundred of them.
         let mut owners: Vec<Owner> = Vec::new();
         let mut things: Vec<(usize, Thing, Vec<Line>)> = Vec::with_capacity(profile.things.len());
         for (thing, lines) in std::mem::take(&mut profile.things) {
             if things.last().is_none_or(|(_, last, _)| last.whose != thing.whose) {
-                let Some(owner) = owner(&profile, &thing.whose) else { continue };
+                let Some(owner) = owner(&devices, &thing.whose) else { continue };
                 owners.push(owner);
             }
             let Some(number) = owners.len().checked_sub(1) else { continue };
@@ -152,17 +154,20 @@ impl Record {
         let mut sorted: Vec<&Owner> = owners.iter().collect();
         sorted.sort_unstable();
         let ranks: Vec<usize> = owners.iter().map(|o| sorted.partition_point(|s| *s < o)).collect();
-        things
-            .sort_by(|(i, a, _), (j, b, _)| ranks.get(*i).cmp(&ranks.get(*j)).then_with(|| by_text(&a.part, &b.part)));
+        let rank = |(number, ..): &(usize, Thing, Vec<Line>)| ranks.get(*number);
+        things.sort_by_key(|t| rank(t).copied());
+        for own in things.chunk_by_mut(|a, b| rank(a) == rank(b)) {
+            own.sort_by(|(_, a, _), (_, b, _)| by_text(&a.part, &b.part));
+        }
         let facts: usize = things.iter().map(|(.., lines)| lines.len()).sum();
         let mut rows: Vec<Row> = Vec::with_capacity(facts + judged.len());
         let is_same = |a: &str, b: &str| by_text(a, b).is_eq();
-        for same in things.chunk_by_mut(|a, b| ranks.get(a.0) == ranks.get(b.0) && is_same(&a.1.part, &b.1.part)) {
+        for same in things.chunk_by_mut(|a, b| rank(a) == rank(b) && is_same(&a.1.part, &b.1.part)) {
             let Some(owner) = same.first().and_then(|(number, ..)| owners.get(*number)) else { continue };
             let mut facts: Vec<(&Thing, &mut Line)> = Vec::with_capacity(same.iter().map(|(.., l)| l.len()).sum());
             facts.extend(same.iter_mut().flat_map(|(_, thing, lines)| lines.iter_mut().map(|l| (&*thing, l))));
             // A text that shows a thing twice shows its facts twice: the first counts.
-            facts.sort_by_key(|(_, l)| l.def.id);
+            facts.sort_by_cached_key(|(_, l)| linerate_facts::order(l.def));
             facts.dedup_by_key(|(_, l)| l.def.id);
             rows.extend(facts.into_iter().map(|(thing, line)| Row {
                 owner: owner.clone(),
@@ -176,9 +181,10 @@ impl Record {
                 verdict: reads.worst(thing, line.place),
             }));
         }
-        let mut answers: Vec<Row> = Vec::new();
+        drop(reads);
+        let mut answers: Vec<Row> = Vec::with_capacity(judged.len());
         for j in judged {
-            let Some(owner) = owner(&profile, &j.whose) else { continue };
+            let Some(owner) = owner(&devices, &j.whose) else { continue };
             let verdict = Some(Said::of(&j));
             answers.push(Row { owner, part: j.part, id: j.rule.id, seen: Seen::Known(j.message), verdict });
         }
@@ -214,14 +220,15 @@ fn by_text(a: &str, b: &str) -> Ordering {
 }
 
 /// `None`: a device that is not on the way of anything that linerate is about, as the hundred functions of a processor's memory controllers.
-fn owner(profile: &Profile, whose: &Whose) -> Option<Owner> {
+fn device(seat: &Seat) -> Option<Owner> {
+    is_kept(seat).then(|| Owner::Device(seat.role.to_string().into()))
+}
+
+fn owner(devices: &[Option<Owner>], whose: &Whose) -> Option<Owner> {
     match whose {
         Whose::Node => Some(Owner::Node),
-        Whose::Named(name) => Some(Owner::Named(name.clone())),
-        Whose::Device(i) => {
-            let seat = profile.positions.seats.get(*i).filter(|s| is_kept(s))?;
-            Some(Owner::Device(seat.role.to_string()))
-        }
+        Whose::Named(name) => Some(Owner::Named(name.as_str().into())),
+        Whose::Device(i) => devices.get(*i).cloned().flatten(),
     }
 }
 

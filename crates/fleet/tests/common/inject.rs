@@ -78,7 +78,7 @@ fn found(d: &Drift) -> BTreeMap<u32, BTreeSet<Found>> {
     for odd in d.classes.iter().flat_map(|c| &c.facts) {
         let owner = match &odd.owner {
             Owner::Node => "node".to_owned(),
-            Owner::Device(name) | Owner::Named(name) => name.clone(),
+            Owner::Device(name) | Owner::Named(name) => name.to_string(),
         };
         for node in odd.values.iter().skip(usize::from(odd.has_norm)).flat_map(|v| v.members.iter()) {
             out.entry(node).or_default().insert((owner.clone(), odd.part.clone(), odd.id.to_owned()));
