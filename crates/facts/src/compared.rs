@@ -1,6 +1,8 @@
 //! How a fact is compared between two machines, or two times of one.
 
-use crate::moves;
+use crate::{Def, moves};
+use hashbrown::HashMap;
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// What a difference of a fact says.
@@ -66,20 +68,29 @@ pub const NAMES_A_BOOT: [&str; 6] = ["BOOT_IMAGE", "root", "initrd", "resume", "
 /// Counters, LIDs and GIDs differ between any two machines.
 const NEVER: [&str; 3] = [moves::COUNTS, moves::LIDS, moves::GIDS];
 
-/// How each fact is compared, by the address of its id. A node has tens of thousands of facts: to compare their ids with those of the tables
-/// would be half of the work.
-static KNOWN: LazyLock<Vec<(usize, usize, Compared)>> = LazyLock::new(|| {
-    let mut all: Vec<_> = crate::defs().map(|d| (d.id.as_ptr().addr(), d.id.len(), looked_up(d.id))).collect();
-    all.sort_unstable_by_key(|(at, len, _)| (*at, *len));
-    all
+/// How each fact is compared, and which its id is of all in their order, by the address of the id. A node has tens of thousands of facts: to
+/// compare their ids with those of the tables would be half of the work.
+static KNOWN: LazyLock<HashMap<(usize, usize), (Compared, usize)>> = LazyLock::new(|| {
+    let ids: BTreeSet<&str> = crate::defs().map(|d| d.id).collect();
+    let number = |id| ids.iter().take_while(|i| **i < id).count();
+    crate::defs().map(|d| (address(d.id), (looked_up(d.id), number(d.id)))).collect()
 });
+
+fn address(id: &str) -> (usize, usize) {
+    (id.as_ptr().addr(), id.len())
+}
 
 /// How a fact is compared.
 #[must_use]
 pub fn compared(id: &str) -> Compared {
-    let key = (id.as_ptr().addr(), id.len());
-    let known = KNOWN.binary_search_by_key(&key, |(at, len, _)| (*at, *len)).ok().and_then(|i| KNOWN.get(i));
-    known.map_or_else(|| looked_up(id), |(.., how)| *how)
+    KNOWN.get(&address(id)).map_or_else(|| looked_up(id), |(how, _)| *how)
+}
+
+/// By what facts come in the order of their ids, without looking at the ids.
+#[must_use]
+pub fn order(def: &'static Def) -> (usize, &'static str) {
+    let number = KNOWN.get(&address(def.id)).map(|(_, number)| *number);
+    (number.unwrap_or(usize::MAX), def.id)
 }
 
 fn looked_up(id: &str) -> Compared {

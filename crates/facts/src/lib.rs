@@ -16,7 +16,7 @@ mod subject;
 mod value;
 mod want;
 
-pub use compared::{Compared, NAMES_A_BOOT, compared};
+pub use compared::{Compared, NAMES_A_BOOT, compared, order};
 pub use form::Form;
 pub use linerate_snapshot::Reading;
 pub use list::{defs, each, each_subject, of};

@@ -299,6 +299,11 @@ fn text(positions: &Positions, value: &Value<'_>) -> String {
             roles.sort_unstable();
             roles.join(", ")
         }
+        // Most values, as they are written anyway.
+        Value::Text(text) => text.to_string(),
+        Value::Word(word) => (*word).to_owned(),
+        Value::Flag(flag) => flag.to_string(),
+        Value::Number(number) => number.to_string(),
         other => other.to_string(),
     }
 }

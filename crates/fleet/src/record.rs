@@ -11,7 +11,9 @@ use linerate_node::pci::Kind;
 use linerate_rules::{Severity, Status};
 use linerate_snapshot::Snapshot;
 pub(crate) use reads::Reads;
+use std::cmp::Ordering;
 use std::fmt;
+use std::sync::Arc;
 
 /// What is kept of one snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,15 +34,15 @@ pub struct Record {
     pub rows: Vec<Row>,
 }
 
-/// Whose a row is. Names are those of this node's own layout.
+/// Whose a row is. Names are those of this node's own layout; rows of one owner share its name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Owner {
     /// The node's.
     Node,
     /// That of the device with this role in the layout.
-    Device(String),
+    Device(Arc<str>),
     /// A thing's that has the same name everywhere.
-    Named(String),
+    Named(Arc<str>),
 }
 
 impl fmt::Display for Owner {
@@ -57,9 +59,9 @@ impl fmt::Display for Owner {
 impl From<&str> for Owner {
     fn from(text: &str) -> Self {
         match text.strip_prefix('=') {
-            Some(name) => Owner::Named(name.to_owned()),
+            Some(name) => Owner::Named(name.into()),
             None if text.is_empty() => Owner::Node,
-            None => Owner::Device(text.to_owned()),
+            None => Owner::Device(text.into()),
         }
     }
 }
@@ -137,12 +139,13 @@ impl Record {
     pub fn of(mut profile: Profile, node: &Node<'_>, snapshot: &Snapshot) -> Self {
         let judged = std::mem::take(&mut profile.judged);
         let reads = Reads::of(&judged);
+        let devices: Vec<Option<Owner>> = profile.positions.seats.iter().map(device).collect();
         // Things come owner by owner. Owners are compared as numbers: thousands of rows have a few hundred of them.
         let mut owners: Vec<Owner> = Vec::new();
         let mut things: Vec<(usize, Thing, Vec<Line>)> = Vec::with_capacity(profile.things.len());
         for (thing, lines) in std::mem::take(&mut profile.things) {
             if things.last().is_none_or(|(_, last, _)| last.whose != thing.whose) {
-                let Some(owner) = owner(&profile, &thing.whose) else { continue };
+                let Some(owner) = owner(&devices, &thing.whose) else { continue };
                 owners.push(owner);
             }
             let Some(number) = owners.len().checked_sub(1) else { continue };
@@ -151,14 +154,20 @@ impl Record {
         let mut sorted: Vec<&Owner> = owners.iter().collect();
         sorted.sort_unstable();
         let ranks: Vec<usize> = owners.iter().map(|o| sorted.partition_point(|s| *s < o)).collect();
-        things.sort_by(|(i, a, _), (j, b, _)| (ranks.get(*i), &a.part).cmp(&(ranks.get(*j), &b.part)));
-        let mut rows: Vec<Row> = Vec::with_capacity(things.iter().map(|(.., lines)| lines.len()).sum());
-        for same in things.chunk_by_mut(|a, b| ranks.get(a.0) == ranks.get(b.0) && a.1.part == b.1.part) {
+        let rank = |(number, ..): &(usize, Thing, Vec<Line>)| ranks.get(*number);
+        things.sort_by_key(|t| rank(t).copied());
+        for own in things.chunk_by_mut(|a, b| rank(a) == rank(b)) {
+            own.sort_by(|(_, a, _), (_, b, _)| by_text(&a.part, &b.part));
+        }
+        let facts: usize = things.iter().map(|(.., lines)| lines.len()).sum();
+        let mut rows: Vec<Row> = Vec::with_capacity(facts + judged.len());
+        let is_same = |a: &str, b: &str| by_text(a, b).is_eq();
+        for same in things.chunk_by_mut(|a, b| rank(a) == rank(b) && is_same(&a.1.part, &b.1.part)) {
             let Some(owner) = same.first().and_then(|(number, ..)| owners.get(*number)) else { continue };
             let mut facts: Vec<(&Thing, &mut Line)> = Vec::with_capacity(same.iter().map(|(.., l)| l.len()).sum());
             facts.extend(same.iter_mut().flat_map(|(_, thing, lines)| lines.iter_mut().map(|l| (&*thing, l))));
             // A text that shows a thing twice shows its facts twice: the first counts.
-            facts.sort_by_key(|(_, l)| l.def.id);
+            facts.sort_by_cached_key(|(_, l)| linerate_facts::order(l.def));
             facts.dedup_by_key(|(_, l)| l.def.id);
             rows.extend(facts.into_iter().map(|(thing, line)| Row {
                 owner: owner.clone(),
@@ -172,13 +181,14 @@ impl Record {
                 verdict: reads.worst(thing, line.place),
             }));
         }
-        let mut answers: Vec<Row> = Vec::new();
+        drop(reads);
+        let mut answers: Vec<Row> = Vec::with_capacity(judged.len());
         for j in judged {
-            let Some(owner) = owner(&profile, &j.whose) else { continue };
+            let Some(owner) = owner(&devices, &j.whose) else { continue };
             let verdict = Some(Said::of(&j));
             answers.push(Row { owner, part: j.part, id: j.rule.id, seen: Seen::Known(j.message), verdict });
         }
-        sort(&mut answers);
+        answers.sort_unstable_by(in_order);
         rows.append(&mut answers);
         Record {
             identity: Identity::of(snapshot),
@@ -194,28 +204,31 @@ impl Record {
 
 /// The one order of rows, so that a record read back is the one that was written.
 pub fn sort(rows: &mut [Row]) {
-    let key = |r: &Row| r.is_answer();
-    rows.sort_unstable_by(|a, b| {
-        (key(a), &a.owner, &a.part, a.id, &a.seen, a.verdict).cmp(&(
-            key(b),
-            &b.owner,
-            &b.part,
-            b.id,
-            &b.seen,
-            b.verdict,
-        ))
-    });
+    rows.sort_unstable_by(|a, b| a.is_answer().cmp(&b.is_answer()).then_with(|| in_order(a, b)));
+}
+
+/// Of facts, or of answers.
+fn in_order(a: &Row, b: &Row) -> Ordering {
+    let rest = || (a.id, &a.seen, a.verdict).cmp(&(b.id, &b.seen, b.verdict));
+    a.owner.cmp(&b.owner).then_with(|| by_text(&a.part, &b.part)).then_with(rest)
+}
+
+/// Order of texts of which most are empty. Those are not compared: the address of one may be none, and the C library reads it under a mask,
+/// which is slow.
+fn by_text(a: &str, b: &str) -> Ordering {
+    if a.is_empty() || b.is_empty() { b.is_empty().cmp(&a.is_empty()) } else { a.cmp(b) }
 }
 
 /// `None`: a device that is not on the way of anything that linerate is about, as the hundred functions of a processor's memory controllers.
-fn owner(profile: &Profile, whose: &Whose) -> Option<Owner> {
+fn device(seat: &Seat) -> Option<Owner> {
+    is_kept(seat).then(|| Owner::Device(seat.role.to_string().into()))
+}
+
+fn owner(devices: &[Option<Owner>], whose: &Whose) -> Option<Owner> {
     match whose {
         Whose::Node => Some(Owner::Node),
-        Whose::Named(name) => Some(Owner::Named(name.clone())),
-        Whose::Device(i) => {
-            let seat = profile.positions.seats.get(*i).filter(|s| is_kept(s))?;
-            Some(Owner::Device(seat.role.to_string()))
-        }
+        Whose::Named(name) => Some(Owner::Named(name.as_str().into())),
+        Whose::Device(i) => devices.get(*i).cloned().flatten(),
     }
 }
 

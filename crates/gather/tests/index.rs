@@ -100,8 +100,8 @@ fn said() -> impl Strategy<Value = Option<Said>> {
 fn row() -> impl Strategy<Value = Row> {
     let owner = prop_oneof![
         Just(Owner::Node),
-        (0..4).prop_map(|n| Owner::Device(format!("rail {n} NIC"))),
-        (0..3).prop_map(|n| Owner::Named(format!("NUMA node {n}")))
+        (0..4).prop_map(|n| Owner::Device(format!("rail {n} NIC").into())),
+        (0..3).prop_map(|n| Owner::Named(format!("NUMA node {n}").into()))
     ];
     let seen = prop_oneof![3 => texts().prop_map(Seen::Known), 1 => Just(Seen::Absent), 1 => Just(Seen::Unreadable)];
     (owner, texts(), prop::sample::select(&IDS[..]), seen, said()).prop_map(|(owner, part, id, seen, verdict)| Row {

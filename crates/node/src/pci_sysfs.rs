@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use linerate_formats::pci::class::Class;
 use linerate_formats::pci::config::{ConfigSpace, Header, Layout};
 use linerate_formats::pci::{Bdf, LinkSpeed, LinkWidth, vpd};
-use linerate_snapshot::{EntryId, EntryKind, Place, Reading, Snapshot, Why};
+use linerate_snapshot::{EntryId, EntryKind, Lookup, Place, Reading, Snapshot, Why};
 use std::borrow::Cow;
 
 /// What `/sys/bus/pci/devices` lists.
@@ -24,7 +24,7 @@ pub(crate) fn functions(s: &Snapshot) -> Option<Listed<'_>> {
     for (name, entry) in all {
         let Ok(bdf) = name.parse::<Bdf>() else { continue };
         // A link that leads nowhere is still a function that exists; what is behind it is not in this source.
-        let behind = below(s, &seen, entry).or_else(|| s.follow(entry));
+        let behind = below(s, &mut seen, entry).or_else(|| s.follow(entry));
         if let (Some(home), EntryKind::Link) = (behind, s.kind(entry)) {
             seen.insert(s.data(entry), home);
         }
@@ -37,11 +37,20 @@ pub(crate) fn functions(s: &Snapshot) -> Option<Listed<'_>> {
 }
 
 /// Where a link leads, if the directory above its target is the target of a link that was followed: a function is listed after the
-/// bridge above it, and the way down to both is the same.
-fn below(s: &Snapshot, seen: &HashMap<&[u8], EntryId>, link: EntryId) -> Option<EntryId> {
+/// bridge above it, and the way down to both is the same. So is that of all functions on a root bus.
+fn below<'s>(s: &'s Snapshot, seen: &mut HashMap<&'s [u8], EntryId>, link: EntryId) -> Option<EntryId> {
     let target = matches!(s.kind(link), EntryKind::Link).then(|| s.data(link))?;
     let (above, name) = target.split_at_checked(memchr::memrchr(b'/', target)?)?;
-    let found = s.child(*seen.get(above)?, std::str::from_utf8(name.get(1..)?).ok()?)?;
+    let dir = match seen.get(above) {
+        Some(dir) => *dir,
+        None => {
+            let way = std::str::from_utf8(above).ok().filter(|w| !w.is_empty() && !w.starts_with('/'))?;
+            let Lookup::Found(dir) = s.resolve_from(s.parent(link)?, way) else { return None };
+            seen.insert(above, dir);
+            dir
+        }
+    };
+    let found = s.child(dir, std::str::from_utf8(name.get(1..)?).ok()?)?;
     matches!(s.kind(found), EntryKind::Dir).then_some(found)
 }
 

@@ -14,6 +14,7 @@ pub use path::Path;
 pub use role::{Device, NotAPosition, Role, folded};
 
 use crate::Subject;
+use hashbrown::HashMap;
 use linerate_formats::pci::Bdf;
 use linerate_node::Node;
 use linerate_node::pci::Kind;
@@ -57,7 +58,7 @@ impl std::fmt::Display for Name {
 pub struct Positions {
     /// In the order of their roles.
     pub seats: Vec<Seat>,
-    by_name: BTreeMap<Name, usize>,
+    by_name: HashMap<Name, usize>,
 }
 
 impl Positions {

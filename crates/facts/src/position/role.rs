@@ -1,9 +1,10 @@
 //! What a device of a machine is for, in people's words.
 
+use hashbrown::HashMap;
 use linerate_formats::ranges::ranges;
 use linerate_node::Node;
 use linerate_node::pci::{FnId, Kind};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 

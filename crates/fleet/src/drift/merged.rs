@@ -125,10 +125,10 @@ impl<'t> Merged<'t> {
             };
             let names = names.get(&cell.group);
             let owner = match (&key.owner, names) {
-                (Owner::Device(role), Some(names)) => match names.get(role) {
+                (Owner::Device(role), Some(names)) => match names.get(&**role) {
                     // Of a bridge that has nothing below it in most nodes no facts are compared.
                     Some(name) if is_empty_bridge(name) => continue,
-                    Some(name) => Owner::Device(name.clone()),
+                    Some(name) => Owner::Device(name.as_str().into()),
                     // A row of a device that its own layout lacks.
                     None => continue,
                 },

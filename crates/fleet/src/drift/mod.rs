@@ -216,7 +216,7 @@ impl Look<'_> {
             with.remove(&self.merged.broken);
             let values = [(Value::Present, with), (Value::NotListed, lacking.clone())];
             self.odd(
-                &Owner::Device(role.clone()),
+                &Owner::Device(role.as_str().into()),
                 "",
                 "pci",
                 values.map(|(v, members)| Shown::new(v, members, Judged::default())).into(),
@@ -243,12 +243,12 @@ impl Look<'_> {
         let mut missing = merged.members.clone();
         missing.remove(&there);
         if let Owner::Device(role) = owner
-            && let Some(lacking) = merged.lacking.get(role)
+            && let Some(lacking) = merged.lacking.get(&**role)
         {
             missing.remove(lacking);
         }
         if let Owner::Device(role) = owner
-            && let Some(silent) = merged.silent.get(role)
+            && let Some(silent) = merged.silent.get(&**role)
         {
             missing.remove(silent);
         }

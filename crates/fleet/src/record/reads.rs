@@ -3,9 +3,9 @@
 use super::Said;
 use crate::diff::{is_about, overlap, within};
 use crate::{Judged, Thing, Whose};
+use hashbrown::HashMap;
 use linerate_rules::Status;
 use linerate_snapshot::{EntryId, Place, Pos};
-use std::collections::HashMap;
 
 /// The answers of a node by the file that they read.
 pub(crate) struct Reads<'p>(HashMap<EntryId, Vec<(Place, &'p Judged)>>);

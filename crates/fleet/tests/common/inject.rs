@@ -87,7 +87,7 @@ fn found(table: &Table, d: &Drift) -> BTreeMap<String, BTreeSet<Found>> {
     for odd in d.classes.iter().flat_map(|c| &c.facts) {
         let owner = match &odd.owner {
             Owner::Node => "node".to_owned(),
-            Owner::Device(name) | Owner::Named(name) => name.clone(),
+            Owner::Device(name) | Owner::Named(name) => name.to_string(),
         };
         for node in odd.values.iter().skip(usize::from(odd.has_norm)).flat_map(|v| v.members.iter()) {
             let label = labels[node as usize].clone();

@@ -4,7 +4,7 @@ use super::encode::{Group, Rows, encode};
 use super::strings::Strings;
 use super::{FileId, LATEST, facts};
 use hashbrown::HashMap;
-use linerate_fleet::{Record, Said, Seen};
+use linerate_fleet::{Record, Row, Said, Seen};
 use linerate_formats::bounds;
 
 /// Whose a row is, what it says: all that snapshots can have in common. Texts by their numbers.
@@ -56,8 +56,19 @@ pub(super) struct Batch {
     strings: Strings,
     cells: Vec<Cell>,
     at: HashMap<Cell, u32>,
+    /// For each cell the one that came behind it last: nodes that are built alike say nearly the same in the same order.
+    behind: Vec<u32>,
     entries: Vec<Entry>,
     rows: Vec<u32>,
+}
+
+/// What a row shows, as the column has it.
+fn seen(row: &Row) -> (State, Option<&str>) {
+    match &row.seen {
+        Seen::Known(v) => (State::Known, Some(v)),
+        Seen::Absent => (State::Absent, None),
+        Seen::Unreadable => (State::Unreadable, None),
+    }
 }
 
 /// When a snapshot was taken by the clock of the side that collected it, where its name says so: a node's own clock may be wrong.
@@ -81,11 +92,11 @@ impl Batch {
             if last.0 != Some(&row.owner) {
                 last = (Some(&row.owner), self.strings.number(&row.owner.to_string()));
             }
-            let (state, value) = match &row.seen {
-                Seen::Known(v) => (State::Known, Some(v.as_str())),
-                Seen::Absent => (State::Absent, None),
-                Seen::Unreadable => (State::Unreadable, None),
-            };
+            if let Some(known) = self.next(last.1, row) {
+                self.rows.push(known);
+                continue;
+            }
+            let (state, value) = seen(row);
             let cell = Cell {
                 fact: self.strings.number(row.id),
                 subject: last.1,
@@ -130,11 +141,30 @@ impl Batch {
         self.row(cell);
     }
 
+    /// The cell of a row, where it is the one that came behind the last row before.
+    fn next(&self, subject: u32, row: &Row) -> Option<u32> {
+        let number = *self.behind.get(*self.rows.last()? as usize)?;
+        let cell = self.cells.get(number as usize)?;
+        let (state, value) = seen(row);
+        let is_same = cell.subject == subject
+            && cell.state == state
+            && cell.said == row.verdict
+            && cell.value.is_some() == value.is_some()
+            && self.strings.is(cell.fact, row.id)
+            && self.strings.is(cell.part, &row.part)
+            && cell.value.zip(value).is_none_or(|(n, v)| self.strings.is(n, v));
+        is_same.then_some(number)
+    }
+
     fn row(&mut self, cell: Cell) {
         let next = self.cells.len() as u32;
         let n = *self.at.entry(cell).or_insert(next);
         if n == next {
             self.cells.push(cell);
+            self.behind.push(n);
+        }
+        if let Some(behind) = self.rows.last().and_then(|last| self.behind.get_mut(*last as usize)) {
+            *behind = n;
         }
         self.rows.push(n);
     }

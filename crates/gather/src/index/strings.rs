@@ -17,7 +17,7 @@ impl Strings {
     pub(super) fn number(&mut self, text: &str) -> u32 {
         let Strings { bytes, ends, at, hasher } = self;
         let hash = hasher.hash_one(text);
-        if let Some(known) = at.find(hash, |n| get(bytes, ends, *n) == text) {
+        if let Some(known) = at.find(hash, |n| is(get(bytes, ends, *n), text)) {
             return *known;
         }
         let next = ends.len() as u32;
@@ -30,6 +30,11 @@ impl Strings {
     /// A text by its number; empty for one that was not given out.
     pub(super) fn get(&self, number: u32) -> &str {
         get(&self.bytes, &self.ends, number)
+    }
+
+    /// Whether a text has this number.
+    pub(super) fn is(&self, number: u32, text: &str) -> bool {
+        is(self.get(number), text)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -53,6 +58,11 @@ impl Strings {
         }
         out
     }
+}
+
+/// Empty texts are not compared: the address of one may be none, and the C library reads it under a mask, which is slow.
+fn is(a: &str, b: &str) -> bool {
+    a.len() == b.len() && (a.is_empty() || a == b)
 }
 
 fn get<'s>(bytes: &'s str, ends: &[usize], n: u32) -> &'s str {

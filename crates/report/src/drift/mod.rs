@@ -313,6 +313,6 @@ fn held(heads: &[&Head], v: &Shown) -> Held {
 fn at(owner: &Owner) -> String {
     match owner {
         Owner::Node => String::new(),
-        Owner::Device(name) | Owner::Named(name) => name.clone(),
+        Owner::Device(name) | Owner::Named(name) => name.to_string(),
     }
 }

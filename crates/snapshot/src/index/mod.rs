@@ -247,7 +247,7 @@ impl Snapshot {
             let n = of.iter().position(|n| slice(&self.arena, n.name) == name)?;
             return Some(EntryId((first + at + n) as u32));
         }
-        let same = heads.get(at..)?.iter().take_while(|h| **h == head).count();
+        let same = heads.get(at..)?.partition_point(|h| *h == head);
         let of = self.nodes.get(first + at..first + at + same)?;
         let n = of.binary_search_by(|n| slice(&self.arena, n.name).cmp(name)).ok()?;
         Some(EntryId((first + at + n) as u32))

@@ -7,10 +7,13 @@ impl Snapshot {
     /// Content of the file at a path below `dir`.
     #[must_use]
     pub fn read(&self, dir: EntryId, leaf: &'static str) -> Reading<&[u8]> {
-        // Most of what is read is a file in the directory at hand.
-        let there = self.child(dir, leaf).filter(|id| self.nodes[id.0 as usize].kind == Kind::File);
-        if let Some(id) = there {
-            return Reading::Known(self.data(id), Place::of(id));
+        // Most of what is read is a file in the directory at hand, or not there.
+        match self.child(dir, leaf) {
+            Some(id) if self.nodes[id.0 as usize].kind == Kind::File => {
+                return Reading::Known(self.data(id), Place::of(id));
+            }
+            None if self.nodes[dir.0 as usize].kind == Kind::Dir && is_name(leaf) => return self.missing(dir, leaf),
+            _ => {}
         }
         self.at(dir, leaf).and_then(|id, place| match self.kind(id) {
             EntryKind::File | EntryKind::CutFile => Reading::Known(self.data(id), place),
@@ -83,4 +86,9 @@ impl Snapshot {
     pub fn missing_always<T>(&self, dir: EntryId, leaf: &'static str) -> Reading<T> {
         Reading::Unreadable(Place::below(dir, leaf), Why::NotCollected)
     }
+}
+
+/// Whether a path is one name, so that a directory has it as its child or not at all.
+fn is_name(path: &str) -> bool {
+    !matches!(path, "" | "." | "..") && path.bytes().all(|b| b != b'/')
 }

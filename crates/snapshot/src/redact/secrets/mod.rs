@@ -254,7 +254,7 @@ fn is_attribute(data: &[u8]) -> bool {
     const LINE: usize = 57;
     let short = data.len() < 20 && !data.iter().any(|b| matches!(b, b'=' | b':' | b'@' | b'<' | b'$'));
     let window =
-        |l: &[u8]| l.len() == LINE && [18, 37].iter().all(|at| l.get(*at) == Some(&b' ')) && l.ends_with(b"\n");
+        |l: &[u8]| l.len() == LINE && [18, 37].iter().all(|at| l.get(*at) == Some(&b' ')) && l.last() == Some(&b'\n');
     short || data.starts_with(b"0x") && data.chunks(LINE).all(window)
 }
 
@@ -291,18 +291,34 @@ pub fn setting<'v>(name: &str, value: &'v str) -> &'v str {
 
 /// What the target of a link becomes; `None` if it stays, as that of nearly every link does: it is followed.
 pub(crate) fn target(target: &[u8]) -> Option<Vec<u8>> {
-    const SHORTEST: usize = 16;
+    if is_plain(target) {
+        return None;
+    }
     let sign = |b: &u8| matches!(b, b'=' | b'@' | b'$' | b'<' | b'%');
-    let long = || target.split(|b| !b.is_ascii_alphanumeric()).any(|run| run.len() >= SHORTEST);
+    let long = || target.split(|b| !b.is_ascii_alphanumeric()).any(|run| run.len() >= SHORTEST_RUN);
     if target.len() < 8 || !target.iter().any(sign) && !target.windows(3).any(|w| w == b"://") && !long() {
         return None;
     }
     net::removed(target)
 }
 
+/// Letters and digits in a row from which on the target of a link is looked at.
+const SHORTEST_RUN: usize = 16;
+
+/// Whether the target of a link is names alone, looked at once: none is long, no sign is in it, nor two slashes in a row.
+fn is_plain(target: &[u8]) -> bool {
+    let (mut run, mut slash) = (0, false);
+    target.iter().all(|b| {
+        run = if b.is_ascii_alphanumeric() { run + 1 } else { 0 };
+        let twice = slash && *b == b'/';
+        slash = *b == b'/';
+        run < SHORTEST_RUN && !twice && !matches!(b, b'=' | b'@' | b'$' | b'<' | b'%')
+    })
+}
+
 /// Cleans everything of a snapshot that was read. Nothing that it says of itself is believed.
 pub(crate) fn snapshot(s: &mut Snapshot, cleaner: &mut Cleaner) {
-    let kinds: std::collections::HashMap<_, _> = s.outputs.iter().map(|o| (o.entry, o.kind)).collect();
+    let kinds: hashbrown::HashMap<_, _> = s.outputs.iter().map(|o| (o.entry, o.kind)).collect();
     // Parents come before what is in them. Most files are below `sys`: of these the name decides, and no path is made.
     let mut below_sys: Vec<bool> = Vec::new();
     let mut data = Vec::new();
