@@ -367,7 +367,7 @@ fn work<'a>(queue: &Queue<'a>, shared: &Shared<'a>, news: &Sender<News>) {
         let (seconds, tries) = (job.seconds + began.elapsed().as_secs_f64(), job.tries + 1);
         let outcome = match tried {
             Ok(outcome) => outcome,
-            Err(failed) if failed.again && tries < queue::TRIES && !shared.cancel.is_cancelled() => {
+            Err(failed) if failed.again && tries < queue::tries(failed.cause) && !shared.cancel.is_cancelled() => {
                 queue.later(queue::Job { tries, seconds, ..job });
                 continue;
             }

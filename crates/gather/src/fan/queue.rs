@@ -1,5 +1,6 @@
 //! Which node is next: those that nobody asked yet, and those that are asked again after a while.
 
+use super::Cause;
 use crate::Target;
 use linerate_transport::{Cancel, chance};
 use std::collections::VecDeque;
@@ -7,7 +8,15 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How often a node is asked at most.
-pub(super) const TRIES: u32 = 3;
+const TRIES: u32 = 3;
+/// The same of one that takes the time of a connection each time.
+const SLOW_TRIES: u32 = 2;
+
+/// How often a node is asked at most that fails for this cause, where asking again may help.
+pub(super) fn tries(cause: Cause) -> u32 {
+    if cause == Cause::ConnectTimedOut { SLOW_TRIES } else { TRIES }
+}
+
 /// Shortest wait before it is asked again; it doubles each time, and up to as much again is added by chance, so that nodes behind one switch do
 /// not come back at once.
 const WAIT: Duration = Duration::from_millis(700);
