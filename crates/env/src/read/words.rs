@@ -19,6 +19,8 @@ pub(super) enum Part<'w> {
 /// Hands over each command at its end, so that no more than one is held.
 struct Cutter<'e> {
     command: Vec<Word>,
+    /// That the command is too long was said.
+    is_said: bool,
     each: &'e mut dyn FnMut(Part<'_>),
 }
 
@@ -26,23 +28,19 @@ impl Cutter<'_> {
     /// The end of a word, if there is one.
     fn end(&mut self, word: &mut Option<Word>) {
         let Some((w, line)) = word.take() else { return };
-        match self.command.len() {
-            n if n < ENV_WORDS => self.command.push((w, line)),
-            n if n == ENV_WORDS && !w.is_empty() => {
-                (self.each)(Part::TooLong(line));
-                // Marks that it was said.
-                self.command.push((String::new(), line));
-            }
-            _ => {}
+        if self.command.len() < ENV_WORDS {
+            self.command.push((w, line));
+        } else if !self.is_said && !w.is_empty() {
+            (self.each)(Part::TooLong(line));
+            self.is_said = true;
         }
     }
 
     /// The end of a command.
     fn stop(&mut self) {
-        self.command.truncate(ENV_WORDS);
         (self.each)(Part::Command(&self.command));
         self.command.clear();
-        self.command.shrink_to(1024);
+        self.is_said = false;
     }
 }
 
@@ -52,7 +50,7 @@ const MAX_QUOTED: usize = 16 << 10;
 /// Cuts a text into commands. `line` is the number of its first line. A command substitution belongs to its word; the commands in it follow that
 /// command.
 pub(super) fn commands(text: &str, line: usize, each: &mut dyn FnMut(Part<'_>)) {
-    let mut out = Cutter { command: Vec::new(), each };
+    let mut out = Cutter { command: Vec::new(), is_said: false, each };
     cut(text, line, 0, &mut out);
     out.stop();
 }

@@ -145,8 +145,8 @@ pub(crate) fn within(a: Place, b: Place) -> bool {
     (a.pos == Pos::Whole || b.pos == Pos::Whole) && is_same_file(a, b)
 }
 
-/// Whether two places are in the same file, or where the same one is missing. Most have no path below their entry: an empty text is not
-/// compared, as the C library then reads its address, which is none, under a mask of AVX-512; that costs a hundred times the rest.
+/// Whether two places are in the same file, or where the same one is missing. Most have no path below their entry: empty texts
+/// are not compared, which took nearly a fifth of the time of an index.
 fn is_same_file(a: Place, b: Place) -> bool {
     a.base == b.base && a.leaf.len() == b.leaf.len() && (a.leaf.is_empty() || a.leaf == b.leaf)
 }

@@ -16,10 +16,8 @@ impl Reader {
         let Ok(tar_len) = zstd::zstd_safe::find_frame_compressed_size(archive) else { return false };
         let (Some(tar), Some(pack)) = (archive.get(..tar_len), pack::find(archive, tar_len)) else { return false };
         let same = snapshot.written(|entries, time| {
-            if !self.takes_at_once(tar) || !write::is_tar_of(frame(tar)?, entries, time)? {
-                return Ok(false);
-            }
-            Ok(self.unpack_at_once(pack) && pack::is_of(self.unpacked(), entries))
+            let tar = self.size_at_once(tar).is_some() && write::is_tar_of(frame(tar)?, entries, time);
+            Ok(tar && self.unpack_at_once(pack) && pack::is_of(self.unpacked(), entries))
         });
         same.unwrap_or(false)
     }

@@ -171,26 +171,23 @@ impl Reader {
         self.read_stream(Stream::new(packing.unpack(bytes, &self.budget).map_err(io)?, limit), false, label, each)
     }
 
-    /// Whether it is one frame of known and moderate size, which the budget has room for; then it is taken from the budget.
-    pub(super) fn takes_at_once(&self, bytes: &[u8]) -> bool {
-        let Ok(Some(size)) = zstd::zstd_safe::get_frame_content_size(bytes) else { return false };
+    /// What it becomes, where it is one frame of known and moderate size that the budget has room for; then it is taken from the budget.
+    pub(super) fn size_at_once(&self, bytes: &[u8]) -> Option<u64> {
+        let size = zstd::zstd_safe::get_frame_content_size(bytes).ok()??;
         if size > UNPACK_AT_ONCE.min(self.limits.unpacked)
             || zstd::zstd_safe::find_frame_compressed_size(bytes) != Ok(bytes.len())
         {
-            return false;
+            return None;
         }
         // Where it is too much, the slow way says so.
         self.budget.packed(bytes.len() as u64);
-        self.budget.take(size).is_ok()
+        self.budget.take(size).ok().map(|()| size)
     }
 
     /// Unpacks one frame of known and moderate size: the way of our own archives. False where it is something else, or damaged: the
     /// slow way then finds out how far it can be read.
     pub(super) fn unpack_at_once(&mut self, bytes: &[u8]) -> bool {
-        if !self.takes_at_once(bytes) {
-            return false;
-        }
-        let Ok(Some(size)) = zstd::zstd_safe::get_frame_content_size(bytes) else { return false };
+        let Some(size) = self.size_at_once(bytes) else { return false };
         let d = match &mut self.zstd {
             Some(d) => d,
             empty => match zstd::bulk::Decompressor::new() {

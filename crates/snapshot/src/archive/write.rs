@@ -177,11 +177,8 @@ fn archive(entries: &[Plain<'_>], time: u64, (tar_level, pack_level): (i32, i32)
     Ok(archive)
 }
 
-/// Whether what is unpacked is the tar of these entries, to its end. Neither is held as a whole.
-///
-/// # Errors
-/// It cannot be unpacked to its end.
-pub(super) fn is_tar_of(mut unpacked: impl Read, entries: &[Plain<'_>], time: u64) -> io::Result<bool> {
+/// Whether what is unpacked is the tar of these entries, to its end. Neither is held as a whole. False where it cannot be unpacked.
+pub(super) fn is_tar_of(mut unpacked: impl Read, entries: &[Plain<'_>], time: u64) -> bool {
     let mut read = Vec::new();
     let mut next = Vec::with_capacity(2 * PIECE);
     let mut same = |next: &mut Vec<u8>| {
@@ -194,11 +191,7 @@ pub(super) fn is_tar_of(mut unpacked: impl Read, entries: &[Plain<'_>], time: u6
         Ok(())
     };
     let compared = tar(entries, time, &mut next, &mut |next| if next.len() < PIECE { Ok(()) } else { same(next) });
-    match compared.and_then(|()| same(&mut next)) {
-        Ok(()) => Ok(unpacked.read(&mut [0])? == 0),
-        Err(e) if e.kind() == ErrorKind::InvalidData => Ok(false),
-        Err(e) => Err(e),
-    }
+    compared.and_then(|()| same(&mut next)).is_ok() && matches!(unpacked.read(&mut [0]), Ok(0))
 }
 
 /// The tar of the entries; `each` may take what is there behind each of them.

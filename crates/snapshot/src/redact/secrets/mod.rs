@@ -291,28 +291,20 @@ pub fn setting<'v>(name: &str, value: &'v str) -> &'v str {
 
 /// What the target of a link becomes; `None` if it stays, as that of nearly every link does: it is followed.
 pub(crate) fn target(target: &[u8]) -> Option<Vec<u8>> {
-    if is_plain(target) {
-        return None;
-    }
-    let sign = |b: &u8| matches!(b, b'=' | b'@' | b'$' | b'<' | b'%');
-    let long = || target.split(|b| !b.is_ascii_alphanumeric()).any(|run| run.len() >= SHORTEST_RUN);
-    if target.len() < 8 || !target.iter().any(sign) && !target.windows(3).any(|w| w == b"://") && !long() {
-        return None;
-    }
-    net::removed(target)
+    if target.len() < 8 || is_plain(target) { None } else { net::removed(target) }
 }
 
 /// Letters and digits in a row from which on the target of a link is looked at.
 const SHORTEST_RUN: usize = 16;
 
-/// Whether the target of a link is names alone, looked at once: none is long, no sign is in it, nor two slashes in a row.
+/// Whether the target of a link is names alone, looked at once: none is long, and neither a sign nor `://` is in it.
 fn is_plain(target: &[u8]) -> bool {
-    let (mut run, mut slash) = (0, false);
+    let (mut run, mut before) = (0, [0; 2]);
     target.iter().all(|b| {
         run = if b.is_ascii_alphanumeric() { run + 1 } else { 0 };
-        let twice = slash && *b == b'/';
-        slash = *b == b'/';
-        run < SHORTEST_RUN && !twice && !matches!(b, b'=' | b'@' | b'$' | b'<' | b'%')
+        let url = before == *b":/" && *b == b'/';
+        before = [before[1], *b];
+        run < SHORTEST_RUN && !url && !matches!(b, b'=' | b'@' | b'$' | b'<' | b'%')
     })
 }
 
