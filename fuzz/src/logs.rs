@@ -1,6 +1,7 @@
 //! NCCL's logs: line by line, and as the stream that the doctor takes.
 
 use crate::mutate::Random;
+use crate::page::inert;
 use linerate_doctor::{Answer, Observer, Reader, conclude};
 use linerate_formats::nccl_log::{
     Completion, Message, Who, comm_of_call, distance, nics, oob, split, stamp, status, wording,
@@ -60,9 +61,8 @@ pub(crate) fn report(bytes: &[u8]) {
     let mut page = Vec::new();
     let _ = text::render(&answer, Style { verbose: true, ..Style::default() }, &mut page);
     let _ = markdown::render(&answer, &mut page);
-    let page = String::from_utf8_lossy(&page);
-    assert!(!page.chars().any(|c| c.is_control() && c != '\n'), "a control character reached the page");
-    black_box(json::render(&answer, &mut Vec::new()).is_ok());
+    let _ = json::render(&answer, &mut page);
+    inert(&page, &[]);
 }
 
 /// Two files of the same text: a job whose ranks write their own, or a log that was pasted twice.

@@ -57,6 +57,8 @@ const TOKENS: &[&[u8]] = &[
     b"<access denied>",
     b"\xc3",
     b"\xe2\x80\xae",
+    b"\xcd\x8f",
+    b"\xef\xb8\x8f",
     b"1e999",
     b"{",
     b"}",

@@ -1,9 +1,11 @@
 //! Policies and conditions of strangers, against a composed node.
 
+use crate::page::inert;
 use linerate_compose::Description;
 use linerate_fleet::policy::{self, condition};
 use linerate_fleet::{Profile, Traits};
 use linerate_node::Node;
+use linerate_report::Style;
 use linerate_report::policy::{Checks, Format};
 use linerate_snapshot::Snapshot;
 use std::hint::black_box;
@@ -43,7 +45,11 @@ pub(crate) fn policy(bytes: &[u8]) {
     black_box(checked.answers.iter().filter_map(|x| policy::wish(x, &node)).count());
     let mut checks = Checks::new(&policy);
     checks.add("fuzz", &checked, &a.snapshot);
-    let _ = checks.finish().write(Format::Json, &mut std::io::sink());
+    let (report, mut page) = (checks.finish(), Vec::new());
+    for format in [Format::Text(Style { verbose: true, ..Style::default() }), Format::Json, Format::Markdown] {
+        let _ = report.write(format, &mut page);
+    }
+    inert(&page, &[]);
     let written = policy::write(&policy);
     let back = policy::read(&written);
     assert!(back.is_ok(), "what was written is not read: {:?}\n{written}", back.err());

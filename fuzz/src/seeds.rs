@@ -112,6 +112,7 @@ fn make() -> Inputs {
     out.insert("policy", policies);
     out.insert("policy-condition", conditions);
     out.insert("fleet-index", crate::fleet::seeds());
+    out.insert("collector-script", crate::collector::seeds());
     out.insert("plan-of-files", FILES.iter().map(|f| f.as_bytes().to_vec()).collect());
     let archives = archives();
     out.insert("archive", archives.clone());

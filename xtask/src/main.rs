@@ -17,6 +17,7 @@ mod lab;
 mod map;
 mod metadata;
 mod reports;
+mod same;
 mod shell;
 mod supply;
 mod test;
@@ -54,6 +55,11 @@ const COMMANDS: &[Command] = &[
         "doctor",
         "judge the lab's NCCL logs of all releases, and print precision and recall (--check, --quick, --write, NAME …; --reports DIR: real reports)",
         doctor::run,
+    ),
+    (
+        "same",
+        "what two programs say of the examples, the lab's nodes and real inputs, and where that differs (OLD NEW)",
+        same::run,
     ),
     ("lab", "boot the QEMU guests of lab/scenarios and check what they show", lab::main),
 ];

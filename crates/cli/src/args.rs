@@ -48,6 +48,8 @@ pub(crate) enum Command {
     Topo(TopoArgs),
     /// Find causes in logs: what ran, what went wrong first, why, what would prove it, and what is not the cause.
     Doctor(DoctorArgs),
+    /// Lay out virtual machines: the host's PCI tree in a guest, and what NCCL sees there.
+    Vm(crate::vm_args::VmArgs),
     /// Check environment variables of NCCL, UCX and related libraries.
     Env(EnvArgs),
     /// Run, import and compare benchmarks, with confidence intervals.

@@ -40,7 +40,8 @@ pub(crate) struct DriftArgs {
     /// it); without one, what most nodes of a class show is the norm.
     #[arg(long, value_name = "NODE")]
     pub(crate) reference: Option<String>,
-    /// Compare each node with its own past: its newest snapshot with the newest that is not younger than this. Of a fleet's directory.
+    /// Compare each node with its own past: its newest snapshot with the newest that is not younger than this, by what an index keeps
+    /// of both. Of a fleet's directory, or of its index.
     #[arg(long, value_name = "TIME", value_parser = crate::index_args::moment, conflicts_with_all = ["reference", "on"])]
     pub(crate) since: Option<u64>,
     /// Form of the answer.

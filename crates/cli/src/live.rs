@@ -71,12 +71,27 @@ pub(crate) fn load(member: &Member) -> Result<Snapshot, Failure> {
 
 /// The nodes of `--on`; `None`: it was not given. `redact`: what identifies is hashed, by each node with a key that nobody keeps.
 pub(crate) fn many(on: &OnArgs, redact: bool) -> Result<Option<Live>, Failure> {
+    no_inventory(&on.read)?;
     of(on, redact, None)
+}
+
+/// The same, where `--inventory` means something without `--on`: a policy names its groups.
+pub(crate) fn many_of_policy(on: &OnArgs) -> Result<Option<Live>, Failure> {
+    of(on, false, None)
 }
 
 /// So many nodes, all of which are needed.
 pub(crate) fn exactly(count: usize, on: &OnArgs, redact: bool) -> Result<Option<Live>, Failure> {
+    no_inventory(&on.read)?;
     of(on, redact, Some(count))
+}
+
+/// That sources of names are named for nothing.
+pub(crate) fn no_inventory(read: &ReadArgs) -> Result<(), Failure> {
+    if read.on.is_none() && !read.names.inventory.is_empty() {
+        return Err(Failure::new("--inventory names nodes that are read live").hint("say which, with --on"));
+    }
+    Ok(())
 }
 
 fn of(on: &OnArgs, redact: bool, count: Option<usize>) -> Result<Option<Live>, Failure> {
@@ -93,12 +108,7 @@ pub(crate) fn exactly_of(count: usize, read: &ReadArgs, ssh: &SshArgs, redact: b
 }
 
 fn gather(read: &ReadArgs, ssh: &SshArgs, redact: bool, count: Option<usize>) -> Result<Option<Live>, Failure> {
-    let Some(set) = &read.on else {
-        if !read.names.inventory.is_empty() {
-            return Err(Failure::new("--inventory names nodes that are read live").hint("say which, with --on"));
-        }
-        return Ok(None);
-    };
+    let Some(set) = &read.on else { return Ok(None) };
     let (targets, lists) = named(set, read, ssh)?;
     if let Some(count) = count.filter(|n| *n != targets.len()) {
         let nodes = if count == 1 { "one node is".to_owned() } else { format!("{count} nodes are") };

@@ -28,6 +28,9 @@ mod show_args;
 mod sightings;
 mod sources;
 mod targets;
+mod vm_args;
+mod vm_format;
+mod vm_nccl_args;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -92,6 +95,7 @@ fn main() -> ExitCode {
             index_args::FleetCommand::Index(a) => cmd::index::run(&a),
         },
         Command::Topo(a) => cmd::topo::run(&a),
+        Command::Vm(a) => cmd::vm::run(&a),
         Command::Env(a) => cmd::env::run(&a),
         Command::Doctor(a) => cmd::doctor::run(&a),
         Command::Bench(a) => cmd::bench::run(&a),

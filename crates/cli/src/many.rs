@@ -5,6 +5,7 @@ use crate::chosen::Chosen;
 use crate::output::Failure;
 use crate::progress::Line;
 use crate::sources::Member;
+use linerate_gather::fan::seconds_of;
 use linerate_snapshot::capture::{Options, Purpose};
 use linerate_snapshot::{OpenError, Reader, Snapshot, dated, load_each, node_name};
 use std::collections::BTreeMap;
@@ -117,6 +118,8 @@ fn one<T>(
             return;
         }
         let seen = node.map(|mut snapshot| {
+            // The clock of who collected, as the index has it.
+            snapshot.manifest.time = seconds_of(at).unwrap_or(snapshot.manifest.time);
             before(&label, &mut snapshot);
             let seen = look(member, &label, &snapshot);
             spare = Some(snapshot);

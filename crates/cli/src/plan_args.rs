@@ -333,6 +333,8 @@ Examples:
   linerate verify n1.plan --host root@n1 --bench-before a.log --bench-after b.log
   linerate verify n1.plan --host root@n1 --redfish https://n1-bmc --redfish-netrc bmc.netrc
   linerate verify n1.plan --host root@n1 --kube-context prod
+  linerate verify n1.plan --host root@n1 --guest vm1=vm1.tar.zst
+                                                  a domain that was defined anew, by what its guest shows
 
 Exit codes:
   0  every step is effective, and nothing else is the worse for it
@@ -357,6 +359,9 @@ pub(crate) struct VerifyArgs {
     /// The node before the change: a snapshot. Without it, what changed besides is not known.
     #[arg(long, value_name = "SNAPSHOT")]
     pub(crate) before: Option<PathBuf>,
+    /// A guest of the node, read after its start: the name of its domain, and a snapshot. May be repeated.
+    #[arg(long, value_name = "NAME=SOURCE")]
+    pub(crate) guest: Vec<String>,
     /// Benchmarks from before the change: files, as `linerate bench compare` takes them. May be repeated.
     #[arg(long, value_name = "FILE", requires = "bench_after")]
     pub(crate) bench_before: Vec<String>,

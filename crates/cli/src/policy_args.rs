@@ -3,6 +3,7 @@
 use crate::args::When;
 use crate::on_args::OnArgs;
 use crate::show_args::ShowArgs;
+use crate::targets::SourceArgs;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -42,8 +43,8 @@ from good nodes. What a source does not show is unknown: it never passes.
 Exit codes:
   0  all is as the policy wants
   1  something of severity low or above is not
-  2  nothing is wrong, but something could not be told, a node could not be read, or no class of the policy is of a
-     node's hardware
+  2  nothing is wrong, but something could not be told, a node could not be read, or no class of the policy fits
+     a node
   3  usage or internal error, or the policy cannot be read")]
 #[command(mut_arg("verbose", |a| a.help("Name everything that could not be told")))]
 pub(crate) struct CheckArgs {
@@ -157,6 +158,8 @@ pub(crate) struct TestArgs {
     /// The policy.
     #[arg(value_name = "POLICY")]
     pub(crate) policy: PathBuf,
+    #[command(flatten)]
+    pub(crate) names: SourceArgs,
     /// Form of the answer.
     #[arg(long, short, value_enum, default_value_t = ShortFormat::Text)]
     pub(crate) format: ShortFormat,

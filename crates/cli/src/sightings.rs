@@ -4,10 +4,10 @@ use crate::chosen::Chosen;
 use crate::output::Failure;
 use crate::progress::Line;
 use crate::sources::{self, Member};
-use linerate_fleet::Identity;
 use linerate_fleet::identity::{self, Remark, Sighting};
+use linerate_fleet::{Addresses, Identity};
 use linerate_gather::index::{FileId, Head, Index};
-use linerate_snapshot::{Snapshot, is_snapshot_dir, sources as held};
+use linerate_snapshot::{Snapshot, is_snapshot_dir};
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,7 @@ pub(crate) struct Seen {
     /// How the node is called.
     label: String,
     identity: Identity,
+    addresses: Addresses,
     time: u64,
 }
 
@@ -29,6 +30,7 @@ impl Seen {
             path: path.to_owned(),
             label: label.to_owned(),
             identity: Identity::of(snapshot),
+            addresses: Addresses::of(snapshot),
             time: taken(path, snapshot),
         }
     }
@@ -37,12 +39,13 @@ impl Seen {
     pub(crate) fn unread(members: &[Member], label: &str) -> Option<Self> {
         let Member { path, .. } = members.iter().find(|m| m.label == label)?;
         let time = sources::named(path).unwrap_or(0);
-        Some(Seen { path: path.clone(), label: label.to_owned(), identity: Identity::default(), time })
+        let (label, identity, addresses) = (label.to_owned(), Identity::default(), Addresses::default());
+        Some(Seen { path: path.clone(), label, identity, addresses, time })
     }
 
     fn sighting(&self) -> Sighting<'_> {
         let snapshot = self.path.to_str().unwrap_or_default();
-        Sighting { label: &self.label, identity: &self.identity, time: self.time, snapshot }
+        Sighting { label: &self.label, identity: &self.identity, addresses: &self.addresses, time: self.time, snapshot }
     }
 }
 
@@ -72,7 +75,7 @@ pub(crate) fn remarks(named: &[PathBuf], mut seen: Vec<Seen>) -> Result<Vec<Rema
     let mut unread: Vec<Member> = Vec::new();
     for dir in named.iter().filter(|p| is_fleet(p)) {
         let known = heads(dir);
-        for source in held(dir).map(|l| l.sources).unwrap_or_default() {
+        for source in sources::listing(dir).all.sources.iter().cloned() {
             // Only what lies in a node's directory is an earlier one.
             if now.contains(&source.path) || !source.name.contains('/') {
                 continue;
@@ -81,9 +84,9 @@ pub(crate) fn remarks(named: &[PathBuf], mut seen: Vec<Seen>) -> Result<Vec<Rema
                 .get(&source.name)
                 .filter(|h| h.file == FileId { bytes: source.file.0, modified: source.file.1 } && h.error.is_none())
             {
-                Some(Head { identity, time, .. }) => {
-                    let (label, identity) = (source.label, identity.clone());
-                    seen.push(Seen { path: source.path, label, identity, time: *time });
+                Some(Head { identity, addresses, time, .. }) => {
+                    let (label, identity, addresses) = (source.label, identity.clone(), addresses.clone());
+                    seen.push(Seen { path: source.path, label, identity, addresses, time: *time });
                 }
                 None => unread.push(Member { label: source.label, path: source.path }),
             }

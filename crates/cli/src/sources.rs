@@ -3,13 +3,16 @@
 use crate::claims;
 use crate::output::{Failure, remark};
 use crate::progress::Line;
+use linerate_fleet::since::Pairs;
 use linerate_formats::bounds::SOURCES_WALKED;
 use linerate_formats::wildcard;
+use linerate_gather::fan::seconds_of;
 use linerate_rules::Rule;
 use linerate_snapshot::capture::{Options, Purpose};
-use linerate_snapshot::{Snapshot, Source, SourceKind, dated, is_snapshot_dir};
+use linerate_snapshot::{Listing, Snapshot, Source, SourceKind, dated, is_snapshot_dir, short_name};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// An area with those of its rules that were chosen.
 type Chosen = (&'static str, &'static str, Vec<&'static Rule>);
@@ -60,7 +63,8 @@ fn inside(dir: &Path) -> Option<Vec<Member>> {
     if !dir.is_dir() || is_snapshot_dir(dir) {
         return None;
     }
-    let all = listed(dir);
+    let listed = listing(dir);
+    let all = listed.newest();
     let is_direct = |s: &Source| !s.name.contains('/');
     let is_node = |s: &Source| matches!(s.kind, SourceKind::Archive | SourceKind::Tree);
     let has_direct = all.iter().any(|s| is_node(s) && is_direct(s));
@@ -72,17 +76,40 @@ fn inside(dir: &Path) -> Option<Vec<Member>> {
     is_fleet.then(|| nodes.into_iter().map(Member::from).collect())
 }
 
-/// What a directory holds, of each node the newest snapshot, without lists of nodes.
-fn listed(dir: &Path) -> Vec<Source> {
-    let Ok(listing) = linerate_snapshot::sources(dir) else { return Vec::new() };
-    if listing.left_out > 0 {
-        let (n, most) = (listing.left_out, SOURCES_WALKED);
+/// A directory as this command saw it. It is listed once, so that all parts of an answer are of one state of it.
+pub(crate) struct Listed {
+    /// What it holds, without lists of nodes.
+    pub(crate) all: Listing,
+    /// Of these, of each node the newest snapshot.
+    newest: OnceLock<Vec<Source>>,
+}
+
+static LISTED: Mutex<BTreeMap<PathBuf, Arc<Listed>>> = Mutex::new(BTreeMap::new());
+
+/// What a directory holds.
+pub(crate) fn listing(dir: &Path) -> Arc<Listed> {
+    let mut known = LISTED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(listed) = known.get(dir) {
+        return Arc::clone(listed);
+    }
+    // What cannot be read holds nothing.
+    let mut all = linerate_snapshot::sources(dir).unwrap_or_default();
+    all.sources.retain(|s| s.kind != SourceKind::Text || !claims::is_list(&s.path));
+    if all.left_out > 0 {
+        let (n, most) = (all.left_out, SOURCES_WALKED);
         let dir = dir.display();
         remark(&format!("{dir}: {n} entries were not looked at: SOURCES_WALKED is {most}; name directories below it"));
     }
-    let mut all = listing.newest();
-    all.retain(|s| s.kind != SourceKind::Text || !claims::is_list(&s.path));
-    newest(all)
+    let listed = Arc::new(Listed { all, newest: OnceLock::new() });
+    known.insert(dir.to_owned(), Arc::clone(&listed));
+    listed
+}
+
+impl Listed {
+    /// Of each node the newest snapshot.
+    fn newest(&self) -> &[Source] {
+        self.newest.get_or_init(|| newest(self.all.clone().newest()))
+    }
 }
 
 /// Of a node's directory the newest snapshot: by the time that its name says, the clock of who collected; of a file with another name the node's own
@@ -122,8 +149,7 @@ fn clock(path: &Path) -> u64 {
 
 /// The time that a snapshot's name says, Unix time, seconds: of an archive or a tree.
 pub(crate) fn named(path: &Path) -> Option<u64> {
-    let stem = path.file_name()?.to_str()?.split('.').next()?;
-    linerate_gather::fan::seconds_of(&format!("{stem}.tar.zst"))
+    seconds_of(path.file_name()?.to_str()?)
 }
 
 /// Nodes that would have the same name have their directory before it: each counts.
@@ -168,44 +194,18 @@ pub(crate) fn latest(paths: &[PathBuf]) -> Vec<Member> {
             out.push(Member::of(path));
             continue;
         }
-        let all = listed(path);
-        out.extend(all.iter().filter(|s| s.kind != SourceKind::Unknown).map(Member::from));
+        out.extend(listing(path).newest().iter().filter(|s| s.kind != SourceKind::Unknown).map(Member::from));
     }
     out
 }
 
-/// Nodes of a fleet before and after a time.
-#[derive(Default)]
-pub(crate) struct Pairs {
-    /// The newest snapshot that is not younger than the time, and the newest.
-    pub(crate) both: Vec<(Member, Member)>,
-    /// Nodes of which there is only what is younger.
-    pub(crate) new: Vec<String>,
-    /// Nodes of which there is only what is not.
-    pub(crate) old: Vec<String>,
-}
-
 /// Of each node of a fleet's directory.
-pub(crate) fn pairs(dirs: &[PathBuf], time: u64) -> Pairs {
+pub(crate) fn pairs(dirs: &[PathBuf], time: u64) -> Pairs<Member> {
     let mut out = Pairs::default();
     for dir in dirs {
-        let all = linerate_snapshot::sources(dir).map(|l| l.sources).unwrap_or_default();
-        let mut nodes: BTreeMap<&str, Vec<(u64, Member)>> = BTreeMap::new();
-        for (s, node) in all.iter().filter_map(|s| Some((s, dated(&s.name)?))) {
-            if let Some(at) = named(&s.path) {
-                nodes.entry(node).or_default().push((at, Member::from(s)));
-            }
-        }
-        for times in nodes.values_mut() {
-            times.sort_by_key(|(at, _)| *at);
-            let before = times.iter().rev().find(|(at, _)| *at <= time);
-            match (before, times.last()) {
-                (Some((then, before)), Some((at, now))) if then < at => out.both.push((before.clone(), now.clone())),
-                (Some(_), Some((_, now))) => out.old.push(now.label.clone()),
-                (None, Some((_, now))) => out.new.push(now.label.clone()),
-                (_, None) => {}
-            }
-        }
+        let listed = listing(dir);
+        let times = listed.all.sources.iter().filter_map(|s| Some((dated(&s.name)?, named(&s.path)?, Member::from(s))));
+        out.append(Pairs::of(times, time, |m| &m.label));
     }
     out
 }
@@ -223,6 +223,5 @@ pub(crate) fn label(p: &Path) -> String {
 /// The name of a file, without what packs it.
 pub(crate) fn short(p: &Path) -> String {
     let name = p.file_name().map_or_else(|| "this machine".to_owned(), |n| n.to_string_lossy().into_owned());
-    let ends = [".tar.zst", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".tar", ".txt", ".log"];
-    ends.iter().find_map(|e| name.strip_suffix(e)).map_or(name.clone(), str::to_owned)
+    short_name(&name).to_owned()
 }

@@ -29,7 +29,7 @@ pub(crate) struct SourceArgs {
 }
 
 /// How nodes are reached.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct SshArgs {
     /// A further argument of ssh: Port=2222 as its `-o` takes it, or as it is (-F, and then a file). May be repeated.
     #[arg(long, help_heading = LIVE, value_name = "OPTION", allow_hyphen_values = true)]

@@ -19,13 +19,15 @@ struct Taken<'a> {
     clock: u64,
     /// A condition that is wished for holds.
     is_right: bool,
+    /// The hardware address of its only NIC, where it is shown.
+    mac: Option<&'a str>,
 }
 
 const NOON: u64 = 1_767_268_800; // 2026-01-01T12:00:00Z
 
 /// Both ids are known.
 fn whole<'a>(file: &'a str, machine: &'a str, system: &'a str, is_right: bool) -> Taken<'a> {
-    Taken { file, ids: [Some(machine), Some(system)], clock: NOON, is_right }
+    Taken { file, ids: [Some(machine), Some(system)], clock: NOON, is_right, mac: None }
 }
 
 struct Fleet {
@@ -57,6 +59,12 @@ impl Fleet {
         }
         if let Some(id) = taken.ids[1] {
             write("sys/class/dmi/id/product_uuid", &format!("4c4c4544-0000-0000-0000-{id:0>12}\n"));
+        }
+        if let Some(mac) = taken.mac {
+            let device = "sys/devices/pci0000:18/0000:18:00.0/net/eth0";
+            write(&format!("{device}/address"), &format!("{mac}\n"));
+            std::fs::create_dir_all(root.path().join("sys/class/net")).unwrap();
+            std::os::unix::fs::symlink(format!("../../../{device}"), root.path().join("sys/class/net/eth0")).unwrap();
         }
         let options = Options { redact: false, commands: false, ..Options::new(root.path(), Purpose::Collect) };
         let mut snapshot = capture(&options, &|_| {}).unwrap();
@@ -114,7 +122,7 @@ fn half_an_identity_tells_no_nodes_apart() {
         let taken = |(at, file): (usize, &'_ String)| -> (String, bool) { (file.clone(), at > 1) };
         let all: Vec<(String, bool)> = names.iter().enumerate().map(taken).collect();
         let all: Vec<Taken<'_>> =
-            all.iter().map(|(file, is_right)| Taken { file, ids: known, clock: NOON, is_right: *is_right }).collect();
+            all.iter().map(|(file, is_right)| Taken { ids: known, ..whole(file, "", "", *is_right) }).collect();
         let fleet = Fleet::of(&all);
         assert_eq!(fleet.both().0, 4, "{known:?}");
         assert_eq!(fleet.set("kernel.release~*"), "n[1-4]", "{known:?}");
@@ -180,6 +188,25 @@ fn who_is_who_is_the_same_from_the_index_and_from_snapshots() {
             assert!(out.contains(&e) || out.contains(&e.replace("\\-", "-")), "{format}: {e}: {out}");
         }
     }
+}
+
+/// One machine with another NIC is that machine; what only one of its snapshots shows is no other address.
+#[test]
+fn a_node_with_other_addresses_is_said_by_the_index_and_by_snapshots() {
+    let at = |node: &str, day: u32| format!("{node}/2026010{day}T120000Z.tar.zst");
+    let files = [at("card", 1), at("card", 2), at("same", 1), at("same", 2), at("blind", 1), at("blind", 2)];
+    let [c1, c2, s1, s2, b1, b2] = files.each_ref().map(String::as_str);
+    let (one, other) = (Some("b8:3f:d2:00:00:01"), Some("b8:3f:d2:00:00:02"));
+    let fleet = Fleet::of(&[
+        Taken { mac: one, ..whole(c1, "1", "1", true) },
+        Taken { mac: other, ..whole(c2, "1", "1", true) },
+        Taken { mac: one, ..whole(s1, "2", "2", true) },
+        Taken { mac: one, ..whole(s2, "2", "2", true) },
+        Taken { mac: one, ..whole(b1, "3", "3", true) },
+        whole(b2, "3", "3", true),
+    ]);
+    let (count, remarks) = fleet.both();
+    assert_eq!((count, remarks), (3, vec!["card is the same machine with other hardware addresses (eth0)".to_owned()]));
 }
 
 /// A clock that ran ahead, a file with a name of its own, and a newest snapshot that cannot be read.

@@ -142,3 +142,35 @@ fn drift_compares_what_is_claimed() {
     let (_, out) = run(dir.path(), &["drift", fleet.to_str().unwrap(), "--format", "json"]);
     assert!(out.contains("slurm.gres.count"), "{out}");
 }
+
+/// What a list in the directory claims is in its index, as it is in what is said of its snapshots; and the list is no node.
+#[test]
+fn a_list_in_the_directory_is_in_its_index() {
+    let dir = tempfile::tempdir().unwrap();
+    let fleet = fleet(dir.path(), true);
+    let path = fleet.to_str().unwrap();
+    std::fs::write(fleet.join("nodes.json"), objects(&[("gpu1", 8), ("gpu2", 7)])).unwrap();
+    std::fs::write(fleet.join("scontrol.txt"), records(&[("gpu1", 8), ("gpu3", 8)])).unwrap();
+    let json = |arguments: &[&str]| -> Value {
+        let (_, out) = run(dir.path(), &[arguments, &["--format", "json"]].concat());
+        serde_json::from_str(out.get(out.find('{').unwrap()..=out.rfind('}').unwrap()).unwrap()).unwrap()
+    };
+    let drift = || json(&["drift", path]);
+    let since = || json(&["drift", path, "--since", "2026-11-01"]);
+    let set = |condition: &str| json(&["where", condition, path])["set"].as_str().unwrap().to_owned();
+    let by_snapshots = (drift(), since());
+    let (code, out) = run(dir.path(), &["fleet", "index", path]);
+    // A node of which the list has nothing is said.
+    assert!(code == 0 && out.contains("gpu2") && out.contains("gpu3"), "{code} {out}");
+    assert_eq!((drift(), since()), by_snapshots);
+    assert_eq!(by_snapshots.0["count"], 2);
+    assert_eq!(set("kubernetes.labels.value[example.com/iommu]=pt"), "gpu[1-2]");
+    assert_eq!(set("kubernetes.resources.allocatable[nvidia.com/gpu]=7"), "gpu2");
+    assert_eq!(set("slurm.gres.count[gpu]=8"), "gpu1");
+    // Another list: the index is old, and made again.
+    std::fs::write(fleet.join("nodes.json"), objects(&[("gpu1", 8), ("gpu2", 8)])).unwrap();
+    let (_, out) = run(dir.path(), &["where", "kubernetes.resources.allocatable[nvidia.com/gpu]=7", path]);
+    assert!(out.contains("out of date"), "{out}");
+    run(dir.path(), &["fleet", "index", path]);
+    assert_eq!(set("kubernetes.resources.allocatable[nvidia.com/gpu]=8"), "gpu[1-2]");
+}

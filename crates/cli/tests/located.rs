@@ -216,3 +216,73 @@ fn a_fleet_beside_a_reference_and_beside_its_past() {
         text(&out.stderr)
     );
 }
+
+/// `drift --since` from the index is what it is from the snapshots, to the byte.
+#[test]
+fn what_changed_since_is_the_same_from_the_index() {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("located").join("since");
+    let _ = std::fs::remove_dir_all(&dir);
+    for (at, from) in [
+        ("n1/20261101T000000Z", Some("healthy")),
+        ("n1/20261120T000000Z", Some("healthy")),
+        ("n2/20261101T000000Z", Some("healthy")),
+        ("n2/20261110T000000Z", Some("sick")),
+        ("n2/20261120T000000Z", Some("sick")),
+        ("n3/20261101T000000Z", Some("sick")),
+        ("n3/20261120T000000Z", Some("healthy")),
+        ("n4/20261120T000000Z", Some("sick")),
+        ("n5/20261101T000000Z", Some("healthy")),
+        ("n6/20261101T000000Z", Some("healthy")),
+        ("n6/20261120T000000Z", None),
+        ("n7/20261101T000000Z", None),
+        ("n7/20261120T000000Z", Some("sick")),
+        // By hand: of no time.
+        ("n7/copy", Some("sick")),
+    ] {
+        let to = dir.join(format!("{at}.tar.zst"));
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        match from {
+            Some(from) => drop(std::fs::copy(examples().join(format!("{from}-8gpu.tar.zst")), to).unwrap()),
+            None => std::fs::write(to, "no archive").unwrap(),
+        }
+    }
+    // A tree, whose names are the same each time.
+    for (time, mtu, uuid) in [("20261101T000000Z", "1500", "1"), ("20261120T000000Z", "9000", "1")] {
+        let file = |path: &str, text: &str| {
+            let path = dir.join("n8").join(time).join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        file("sys/class/net/eth0/mtu", &format!("{mtu}\n"));
+        file("sys/class/dmi/id/product_uuid", &format!("4c4c4544-0000-0000-0000-{uuid:0>12}\n"));
+        file("proc/cmdline", "quiet\n");
+    }
+    let dir = dir.to_str().unwrap();
+    let all = || {
+        let mut out = Vec::new();
+        for time in ["2026-11-05", "2026-11-15", "2026-10-01", "2026-11-25"] {
+            for format in ["text", "json", "markdown"] {
+                for nodes in [&[][..], &["--nodes", "n[2,6]"]] {
+                    let args = ["drift", dir, "--since", time, "--format", format, "--color", "never"];
+                    let done = linerate(&[&args[..], nodes].concat());
+                    out.push((time, format, done.status.code(), text(&done.stdout).to_owned()));
+                }
+            }
+        }
+        out
+    };
+    let by_snapshots = all();
+    let said = &by_snapshots[0].3;
+    for words in ["n2", "n3", "n4", "n5", "n[6-7]", "9000"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    assert_eq!(linerate(&["fleet", "index", dir]).status.code(), Some(2));
+    for (a, b) in by_snapshots.iter().zip(all()) {
+        assert_eq!(*a, b);
+    }
+    // A copy of the index alone.
+    let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("located").join("since.parquet");
+    std::fs::copy(Path::new(dir).join("index.parquet"), &copy).unwrap();
+    let of = |at: &str| linerate(&["drift", at, "--since", "2026-11-05", "--format", "json"]).stdout;
+    assert_eq!(of(copy.to_str().unwrap()), of(dir));
+}

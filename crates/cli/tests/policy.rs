@@ -335,3 +335,39 @@ fn a_wish_of_each_kind_is_a_step_that_its_fact_proves() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// A class of a group of nodes is of those that the inventory has in it; without one that has it nothing is judged.
+#[test]
+fn a_class_is_of_a_group_of_the_inventory() {
+    let desk = Desk::new();
+    let policy = desk.write(
+        "p.toml",
+        "schema = \"linerate.policy/1\"\n[class.rack]\nmatch = { nodes = \"@rack7\" }\n[class.rack.on.node]\n\
+         \"kernel.cmdline iommu\" = \"iommu=pt\"\n[[test]]\nsource = \"healthy-8gpu.tar.zst\"\n",
+    );
+    let at = |leaf: &str| desk.0.path().join(leaf).display().to_string();
+    let (healthy, sick) = (at("healthy-8gpu.tar.zst"), at("sick-8gpu.tar.zst"));
+    let inventory = |leaf: &str, rack: &str| {
+        desk.write(leaf, &format!("nodes = \"healthy-8gpu,sick-8gpu\"\n[groups]\nrack7 = \"{rack}\"\n"))
+    };
+    let (one, both) = (inventory("one.toml", "healthy-8gpu"), inventory("both.toml", "healthy-8gpu,sick-8gpu"));
+    let none = desk.write("none.toml", "nodes = \"healthy-8gpu\"\n");
+    let check = |more: &[&str]| {
+        let out = linerate(&[&["policy", "check", &policy, &healthy, &sick], more].concat());
+        (out.status.code(), text(&out.stderr))
+    };
+    for more in [&[][..], &["--inventory", &none]] {
+        let (code, said) = check(more);
+        assert!(code == Some(3) && said.contains("@rack7") && said.contains("--inventory"), "{more:?} {said}");
+    }
+    // The other node is of no class.
+    assert_eq!(check(&["--inventory", &one]).0, Some(2));
+    assert_eq!(check(&["--inventory", &both]).0, Some(1));
+    let code = |arguments: &[&str]| linerate(arguments).status.code();
+    assert_eq!(code(&["policy", "test", &policy]), Some(3));
+    assert_eq!(code(&["policy", "test", &policy, "--inventory", &one]), Some(0));
+    assert_eq!(code(&["policy", "explain", &policy]), Some(0));
+    assert_eq!(code(&["policy", "diff", &policy, &policy]), Some(0));
+    assert_eq!(code(&["plan", &sick, "--policy", &policy, "--inventory", &one]), Some(3));
+    assert_eq!(code(&["plan", &sick, "--policy", &policy, "--inventory", &both]), Some(1));
+}

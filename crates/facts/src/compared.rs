@@ -1,6 +1,7 @@
 //! How a fact is compared between two machines, or two times of one.
 
-use crate::{Def, moves};
+use crate::list::{table, tables};
+use crate::{Def, Subject, moves};
 use hashbrown::HashMap;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -68,29 +69,37 @@ pub const NAMES_A_BOOT: [&str; 6] = ["BOOT_IMAGE", "root", "initrd", "resume", "
 /// Counters, LIDs and GIDs differ between any two machines.
 const NEVER: [&str; 3] = [moves::COUNTS, moves::LIDS, moves::GIDS];
 
-/// How each fact is compared, and which its id is of all in their order, by the address of the id. A node has tens of thousands of facts: to
-/// compare their ids with those of the tables would be half of the work.
-static KNOWN: LazyLock<HashMap<(usize, usize), (Compared, usize)>> = LazyLock::new(|| {
-    let ids: BTreeSet<&str> = crate::defs().map(|d| d.id).collect();
-    let number = |id| ids.iter().take_while(|i| **i < id).count();
-    crate::defs().map(|d| (address(d.id), (looked_up(d.id), number(d.id)))).collect()
-});
-
-fn address(id: &str) -> (usize, usize) {
-    (id.as_ptr().addr(), id.len())
-}
+/// How each fact is compared, by its id.
+static KNOWN: LazyLock<HashMap<&str, Compared>> =
+    LazyLock::new(|| crate::defs().map(|d| (d.id, looked_up(d.id))).collect());
 
 /// How a fact is compared.
 #[must_use]
 pub fn compared(id: &str) -> Compared {
-    KNOWN.get(&address(id)).map_or_else(|| looked_up(id), |(how, _)| *how)
+    KNOWN.get(id).copied().unwrap_or_else(|| looked_up(id))
 }
 
-/// By what facts come in the order of their ids, without looking at the ids.
+/// What is the same for a fact on all nodes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Kind {
+    /// How it is compared.
+    pub how: Compared,
+    /// Which its id is of all ids in their order.
+    pub number: u32,
+}
+
+/// The kinds of each table. A node has tens of thousands of facts: to look for each of their ids would be half of the work.
+static KINDS: LazyLock<Vec<Vec<Kind>>> = LazyLock::new(|| {
+    let ids: BTreeSet<&str> = crate::defs().map(|d| d.id).collect();
+    let number: HashMap<&str, u32> = ids.into_iter().zip(0..).collect();
+    let kind = |d: &&Def| Kind { how: compared(d.id), number: number.get(d.id).copied().unwrap_or(u32::MAX) };
+    tables().iter().map(|t| t.iter().map(kind).collect()).collect()
+});
+
+/// The kinds of a subject's facts, in the order of [`crate::of`].
 #[must_use]
-pub fn order(def: &'static Def) -> (usize, &'static str) {
-    let number = KNOWN.get(&address(def.id)).map(|(_, number)| *number);
-    (number.unwrap_or(usize::MAX), def.id)
+pub fn kinds(subject: &Subject<'_>) -> &'static [Kind] {
+    KINDS.get(table(subject)).map_or(&[], Vec::as_slice)
 }
 
 fn looked_up(id: &str) -> Compared {

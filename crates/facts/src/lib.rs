@@ -16,10 +16,10 @@ mod subject;
 mod value;
 mod want;
 
-pub use compared::{Compared, NAMES_A_BOOT, compared, order};
+pub use compared::{Compared, Kind, NAMES_A_BOOT, compared, kinds};
 pub use form::Form;
 pub use linerate_snapshot::Reading;
-pub use list::{defs, each, each_subject, of};
+pub use list::{defs, each, each_subject, list_of, of};
 pub use subject::{GpuAt, Subject};
 pub use value::Value;
 pub use want::{Holds, Want, number};

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
-use linerate_facts::{Fact, Reading, Subject, Value, defs, each, moves};
+use linerate_facts::{Fact, Form, Reading, Subject, Value, compared, defs, each, each_subject, kinds, list_of, moves};
 use linerate_node::Node;
 use linerate_snapshot::{Coverage, Output, OutputKind, Snapshot};
 use std::collections::BTreeSet;
@@ -45,6 +45,49 @@ fn ids_are_unique_and_begin_with_their_subject() {
     }
     let s = tree();
     each(&Node::decode(&s), &mut |f| assert!(f.def.id.starts_with(f.subject.prefix()), "{f}"));
+}
+
+#[test]
+fn a_fact_is_of_the_list_that_its_subject_is_in() {
+    let s = tree();
+    each(&Node::decode(&s), &mut |f| {
+        assert_eq!(list_of(f.def.id).unwrap_or_default(), f.subject.prefix(), "{f}");
+        if let Reading::Known(Value::Members(all), _) = &f.reading {
+            assert!(all.iter().all(|m| m.prefix() == f.def.id), "{f}");
+        }
+    });
+    // A list whose members have no facts would be none.
+    for list in defs().filter(|d| d.form == Form::Members) {
+        assert!(defs().any(|d| list_of(d.id) == Some(list.id)), "{}", list.id);
+    }
+    for (id, list) in [
+        ("kernel.release", None),
+        ("pci", None),
+        ("pci.link.speed", Some("pci")),
+        ("rdma.ports.gids", Some("rdma.ports")),
+        ("rdma.ports.gids.gid", Some("rdma.ports.gids")),
+        ("iommu.groups.domain", Some("iommu.groups")),
+        ("no.such.fact", None),
+    ] {
+        assert_eq!(list_of(id), list, "{id}");
+    }
+}
+
+#[test]
+fn each_fact_has_the_kind_of_its_id() {
+    let sick = include_bytes!("../../../examples/sick-8gpu.tar.zst");
+    let mut seen: BTreeSet<(&str, u32)> = BTreeSet::new();
+    for s in [tree(), linerate_snapshot::load_bytes(sick, "sick").unwrap()] {
+        each_subject(&Node::decode(&s), &mut |_| true, &mut |subject, facts| {
+            let kinds = kinds(subject);
+            assert_eq!(kinds.len(), facts.len(), "{subject:?}");
+            for (fact, kind) in facts.iter().zip(kinds) {
+                assert_eq!(kind.how, compared(fact.def.id), "{}", fact.def.id);
+                seen.insert((fact.def.id, kind.number));
+            }
+        });
+    }
+    assert!(seen.len() > 100 && seen.iter().map(|(_, n)| n).is_sorted(), "numbers are in the order of ids");
 }
 
 #[test]

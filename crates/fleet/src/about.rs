@@ -3,6 +3,7 @@
 use crate::Whose;
 use linerate_facts::Subject;
 use linerate_facts::position::Positions;
+use linerate_formats::pci::Bdf;
 use linerate_node::Node;
 use linerate_rules::Subject as Of;
 
@@ -21,8 +22,8 @@ pub fn about(positions: &Positions, node: &Node<'_>, subject: &Of) -> (Whose, St
         Of::Pci(bdf) => device(positions.at(*bdf), ""),
         Of::RdmaPort(name, port) => device(rdma(name), &format!("port {port}")),
         Of::NicFirmware(name, setting) => {
-            let firmware =
-                node.nic_firmware.iter().find(|n| n.name == *name || n.bdf.is_some_and(|b| b.to_string() == *name));
+            let bdf = name.parse::<Bdf>().ok().filter(|b| b.to_string() == *name);
+            let firmware = node.nic_firmware.iter().find(|n| n.name == *name || bdf.is_some() && n.bdf == bdf);
             device(firmware.and_then(|n| positions.find(&Subject::NicFirmware(n))), setting)
         }
         Of::Net(name) => {

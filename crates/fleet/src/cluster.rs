@@ -58,22 +58,28 @@ impl Lists {
     /// # Errors
     /// The text is of no scheduler, or cannot be read.
     pub fn add(&mut self, scheduler: Scheduler, bytes: &[u8]) -> Result<Vec<LeftOut>, ParseError> {
-        fn with<T: Listed + Clone>(known: Option<&Register<T>>, new: Vec<T>) -> Option<Register<T>> {
-            let all: Vec<T> = known.into_iter().flat_map(|r| r.items().iter().cloned()).chain(new).collect();
-            Some(Register::new(all))
-        }
         Ok(match scheduler {
             Scheduler::Kubernetes => {
                 let list = kubernetes::read(bytes)?;
-                self.kubernetes = with(self.kubernetes.as_ref(), list.items);
+                self.kubernetes = with(self.kubernetes.as_ref(), &list.items);
                 list.left_out
             }
             Scheduler::Slurm => {
                 let list = slurm::read(bytes);
-                self.slurm = with(self.slurm.as_ref(), list.items);
+                self.slurm = with(self.slurm.as_ref(), &list.items);
                 list.left_out
             }
         })
+    }
+
+    /// Adds those of others.
+    pub fn append(&mut self, other: Lists) {
+        if let Some(list) = &other.kubernetes {
+            self.kubernetes = with(self.kubernetes.as_ref(), list.items());
+        }
+        if let Some(list) = &other.slurm {
+            self.slurm = with(self.slurm.as_ref(), list.items());
+        }
     }
 
     /// Whether there is none.
@@ -119,6 +125,12 @@ impl Lists {
         }
         out
     }
+}
+
+/// A list with more nodes.
+fn with<T: Listed + Clone>(known: Option<&Register<T>>, new: &[T]) -> Option<Register<T>> {
+    let known = known.map(Register::items).unwrap_or_default();
+    Some(Register::new(known.iter().chain(new).cloned().collect()))
 }
 
 /// What stands for the names of a node.

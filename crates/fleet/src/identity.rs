@@ -1,5 +1,6 @@
 //! Who a node is: not its name.
 
+use crate::addresses::{Addresses, Others, changes};
 use linerate_snapshot::{Reading, Snapshot};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -89,6 +90,15 @@ pub enum Remark {
         /// The captures overlap in time, so it cannot be one board that was installed anew.
         at_once: bool,
     },
+    /// One node, both of whose ids are known, with other addresses than before: NICs were replaced, or it was moved to another network.
+    OtherAddresses {
+        /// Its newest name.
+        name: String,
+        /// Where.
+        of: Others,
+        /// Earlier ones came back, so it may be several machines with the same ids.
+        came_back: bool,
+    },
 }
 
 /// A node as one snapshot shows it.
@@ -98,6 +108,8 @@ pub struct Sighting<'a> {
     pub label: &'a str,
     /// Who it is.
     pub identity: &'a Identity,
+    /// By which addresses it is reached.
+    pub addresses: &'a Addresses,
     /// Unix time, seconds: what the snapshot's name says, which is the collecting side's clock, else the node's own.
     pub time: u64,
     /// Which snapshot: of two of one time the later one by this counts.
@@ -159,6 +171,7 @@ pub fn remarks(all: &[Sighting<'_>]) -> Vec<Remark> {
             out.push(Remark::SeveralNames { at_once: same_time || runs > names.len(), names });
         }
     }
+    out.extend(by_node.values().filter_map(|seen| other_addresses(seen)));
     for seen in by_machine.values().filter(|seen| differ(seen, |i| &i.system)) {
         out.push(Remark::CopiedMachineId { names: names(seen) });
     }
@@ -175,6 +188,13 @@ pub fn remarks(all: &[Sighting<'_>]) -> Vec<Remark> {
         }
     }
     out
+}
+
+fn other_addresses(seen: &[&Sighting<'_>]) -> Option<Remark> {
+    let all: Vec<&Addresses> = seen.iter().map(|s| s.addresses).collect();
+    let (of, came_back) = changes(&all);
+    let name = seen.last().map(|s| s.label.to_owned()).unwrap_or_default();
+    (!of.is_empty()).then_some(Remark::OtherAddresses { name, of, came_back })
 }
 
 fn differ(seen: &[&Sighting<'_>], part: impl Fn(&Identity) -> &Option<String>) -> bool {

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod about;
+mod addresses;
 pub mod audit;
 pub mod class;
 pub mod cluster;
@@ -21,9 +22,11 @@ pub mod nodeset;
 pub mod policy;
 mod profile;
 mod record;
+mod recorded;
 pub mod since;
 
 pub use about::about;
+pub use addresses::{Addresses, Others};
 pub use class::Traits;
 pub use identity::Identity;
 pub use known::{catalogue, id};

@@ -1,15 +1,18 @@
 //! What is kept of one snapshot for questions about many: who it is, what it is, and rows of facts and answers.
 //!
-//! A record holds no address and nothing that moves by itself. It is made from a [`Profile`], and read back from an index.
+//! A record holds no address but digests of the node's own, and nothing that moves by itself. It is made from a [`Profile`], and read back from an index.
 
+mod owners;
 pub(crate) mod reads;
 
-use crate::{Identity, Judged, Line, Profile, State, Thing, Traits, Whose};
-use linerate_facts::position::Seat;
+use crate::profile::{Facts, judged, pci_is_whole};
+use crate::{Addresses, Identity, Judged, Line, Profile, State, Thing, Traits};
+use linerate_facts::position::{Positions, Seat};
 use linerate_node::Node;
 use linerate_node::pci::Kind;
-use linerate_rules::{Severity, Status};
+use linerate_rules::{Depth, Severity, Status};
 use linerate_snapshot::Snapshot;
+use owners::Owners;
 pub(crate) use reads::Reads;
 use std::cmp::Ordering;
 use std::fmt;
@@ -20,6 +23,10 @@ use std::sync::Arc;
 pub struct Record {
     /// Who it is.
     pub identity: Identity,
+    /// By which addresses it is reached.
+    pub addresses: Addresses,
+    /// Key of the operator with which what identifies was hashed.
+    pub redact_key: Option<String>,
     /// How people call it.
     pub label: String,
     /// Unix time of the capture, seconds.
@@ -43,6 +50,18 @@ pub enum Owner {
     Device(Arc<str>),
     /// A thing's that has the same name everywhere.
     Named(Arc<str>),
+}
+
+impl Owner {
+    /// Whether both are one. Rows of one owner share its name, so that mostly its address says it.
+    #[must_use]
+    pub fn is(&self, other: &Owner) -> bool {
+        match (self, other) {
+            (Owner::Device(a), Owner::Device(b)) | (Owner::Named(a), Owner::Named(b)) => Arc::ptr_eq(a, b) || a == b,
+            (Owner::Node, Owner::Node) => true,
+            _ => false,
+        }
+    }
 }
 
 impl fmt::Display for Owner {
@@ -129,77 +148,120 @@ impl Record {
     /// Of a snapshot, by all rules.
     #[must_use]
     pub fn read(label: &str, snapshot: &Snapshot) -> Self {
+        Record::to(Depth::Said, label, snapshot)
+    }
+
+    /// The same without answers of rules, whose words cost more than the rules: for those who compare facts, and what is said of them.
+    #[must_use]
+    pub fn facts(label: &str, snapshot: &Snapshot) -> Self {
+        Record::to(Depth::Placed, label, snapshot)
+    }
+
+    fn to(depth: Depth, label: &str, snapshot: &Snapshot) -> Self {
         let node = Node::decode(snapshot);
-        let profile = Profile::with(label, &node, snapshot, linerate_rules::rules(), is_kept);
-        Record::of(profile, &node, snapshot)
+        let positions = Positions::of(&node, pci_is_whole(&node, snapshot));
+        let Facts { list, left_out } = Facts::of(&node, snapshot, &positions, is_kept);
+        let answers = linerate_rules::answers(&node, snapshot, linerate_rules::rules(), depth);
+        let judged: Vec<Judged> = answers.verdicts.into_iter().map(|v| judged(&positions, &node, v)).collect();
+        let mut owners = Owners::of(&positions);
+        let mut rows = rows(&mut owners, list, &judged);
+        if depth >= Depth::Said {
+            rows.extend(said(&mut owners, judged));
+        }
+        Record {
+            identity: Identity::of(snapshot),
+            addresses: Addresses::of(snapshot),
+            redact_key: snapshot.manifest.redact_key.clone(),
+            label: label.to_owned(),
+            time: snapshot.manifest.time,
+            traits: Traits::of(&node),
+            layout: layout(&positions),
+            incomplete: answers.incomplete || left_out,
+            rows,
+        }
     }
 
     /// Of a node, by its profile, whose values it takes.
     #[must_use]
-    pub fn of(mut profile: Profile, node: &Node<'_>, snapshot: &Snapshot) -> Self {
-        let judged = std::mem::take(&mut profile.judged);
-        let reads = Reads::of(&judged);
-        let devices: Vec<Option<Owner>> = profile.positions.seats.iter().map(device).collect();
-        // Things come owner by owner. Owners are compared as numbers: thousands of rows have a few hundred of them.
-        let mut owners: Vec<Owner> = Vec::new();
-        let mut things: Vec<(usize, Thing, Vec<Line>)> = Vec::with_capacity(profile.things.len());
-        for (thing, lines) in std::mem::take(&mut profile.things) {
-            if things.last().is_none_or(|(_, last, _)| last.whose != thing.whose) {
-                let Some(owner) = owner(&devices, &thing.whose) else { continue };
-                owners.push(owner);
-            }
-            let Some(number) = owners.len().checked_sub(1) else { continue };
-            things.push((number, thing, lines));
-        }
-        let mut sorted: Vec<&Owner> = owners.iter().collect();
-        sorted.sort_unstable();
-        let ranks: Vec<usize> = owners.iter().map(|o| sorted.partition_point(|s| *s < o)).collect();
-        let rank = |(number, ..): &(usize, Thing, Vec<Line>)| ranks.get(*number);
-        things.sort_by_key(|t| rank(t).copied());
-        for own in things.chunk_by_mut(|a, b| rank(a) == rank(b)) {
-            own.sort_by(|(_, a, _), (_, b, _)| by_text(&a.part, &b.part));
-        }
-        let facts: usize = things.iter().map(|(.., lines)| lines.len()).sum();
-        let mut rows: Vec<Row> = Vec::with_capacity(facts + judged.len());
-        let is_same = |a: &str, b: &str| by_text(a, b).is_eq();
-        for same in things.chunk_by_mut(|a, b| rank(a) == rank(b) && is_same(&a.1.part, &b.1.part)) {
-            let Some(owner) = same.first().and_then(|(number, ..)| owners.get(*number)) else { continue };
-            let mut facts: Vec<(&Thing, &mut Line)> = Vec::with_capacity(same.iter().map(|(.., l)| l.len()).sum());
-            facts.extend(same.iter_mut().flat_map(|(_, thing, lines)| lines.iter_mut().map(|l| (&*thing, l))));
-            // A text that shows a thing twice shows its facts twice: the first counts.
-            facts.sort_by_cached_key(|(_, l)| linerate_facts::order(l.def));
-            facts.dedup_by_key(|(_, l)| l.def.id);
-            rows.extend(facts.into_iter().map(|(thing, line)| Row {
-                owner: owner.clone(),
-                part: thing.part.clone(),
-                id: line.def.id,
-                seen: match &mut line.state {
-                    State::Known(v) => Seen::Known(std::mem::take(v)),
-                    State::Absent => Seen::Absent,
-                    State::Unreadable(_) => Seen::Unreadable,
-                },
-                verdict: reads.worst(thing, line.place),
-            }));
-        }
-        drop(reads);
-        let mut answers: Vec<Row> = Vec::with_capacity(judged.len());
-        for j in judged {
-            let Some(owner) = owner(&devices, &j.whose) else { continue };
-            let verdict = Some(Said::of(&j));
-            answers.push(Row { owner, part: j.part, id: j.rule.id, seen: Seen::Known(j.message), verdict });
-        }
-        answers.sort_unstable_by(in_order);
-        rows.append(&mut answers);
+    pub fn of(profile: Profile, node: &Node<'_>, snapshot: &Snapshot) -> Self {
+        let Profile { label, positions, things, judged, incomplete, redact_key, .. } = profile;
+        let mut owners = Owners::of(&positions);
+        let mut rows = rows(&mut owners, things.into_iter().collect(), &judged);
+        rows.extend(said(&mut owners, judged));
         Record {
             identity: Identity::of(snapshot),
-            label: profile.label,
+            addresses: Addresses::of(snapshot),
+            redact_key,
+            label,
             time: snapshot.manifest.time,
             traits: Traits::of(node),
-            layout: profile.positions.layout(|s| is_kept(s) || is_empty_bridge(s)),
-            incomplete: profile.incomplete,
+            layout: layout(&positions),
+            incomplete,
             rows,
         }
     }
+}
+
+fn layout(positions: &Positions) -> String {
+    positions.layout(|s| is_kept(s) || is_empty_bridge(s))
+}
+
+/// Facts in the order of [`sort`], each with the worst answer of the rules that read it.
+fn rows(owners: &mut Owners, list: Vec<(Thing, Vec<Line>)>, judged: &[Judged]) -> Vec<Row> {
+    let reads = Reads::of(judged);
+    // Owners are compared as numbers: thousands of rows have a few hundred of them. Things of one owner mostly come together.
+    let mut things: Vec<(usize, Thing, Vec<Line>)> = Vec::with_capacity(list.len());
+    for (thing, lines) in list {
+        let number = match things.last() {
+            Some((number, last, _)) if last.whose == thing.whose => Some(*number),
+            _ => owners.number(&thing.whose),
+        };
+        things.extend(number.map(|number| (number, thing, lines)));
+    }
+    let ranks = owners.ranks();
+    let rank = |(number, ..): &(usize, Thing, Vec<Line>)| ranks.get(*number);
+    things.sort_by(|a, b| {
+        let same = || by_text(&a.1.part, &b.1.part).then_with(|| a.1.prefix.cmp(b.1.prefix));
+        rank(a).cmp(&rank(b)).then_with(same)
+    });
+    // With room for the answers, which come behind: to move the rows once more would cost as much as to make some hundred.
+    let facts: usize = things.iter().map(|(.., lines)| lines.len()).sum();
+    let mut rows: Vec<Row> = Vec::with_capacity(facts + judged.len());
+    let is_same = |a: &str, b: &str| by_text(a, b).is_eq();
+    for same in things.chunk_by_mut(|a, b| rank(a) == rank(b) && is_same(&a.1.part, &b.1.part)) {
+        let Some(owner) = same.first().and_then(|(number, ..)| owners.get(*number)) else { continue };
+        let mut facts: Vec<(&Thing, &mut Line)> = Vec::with_capacity(same.iter().map(|(.., l)| l.len()).sum());
+        facts.extend(same.iter_mut().flat_map(|(_, thing, lines)| lines.iter_mut().map(|l| (&*thing, l))));
+        // A text that shows a thing twice shows its facts twice: the first counts.
+        facts.sort_by_key(|(_, l)| l.number);
+        facts.dedup_by_key(|(_, l)| l.number);
+        rows.extend(facts.into_iter().map(|(thing, line)| Row {
+            owner: owner.clone(),
+            part: thing.part.clone(),
+            id: line.def.id,
+            seen: match &mut line.state {
+                State::Known(v) => Seen::Known(std::mem::take(v)),
+                State::Absent => Seen::Absent,
+                State::Unreadable(_) => Seen::Unreadable,
+            },
+            verdict: reads.worst(thing, line.place),
+        }));
+    }
+    rows
+}
+
+/// Answers in the order of [`sort`].
+fn said(owners: &mut Owners, judged: Vec<Judged>) -> impl Iterator<Item = Row> {
+    let mut answers: Vec<(usize, Row)> = Vec::with_capacity(judged.len());
+    for j in judged {
+        let Some(number) = owners.number(&j.whose) else { continue };
+        let Some(owner) = owners.get(number).cloned() else { continue };
+        let verdict = Some(Said::of(&j));
+        answers.push((number, Row { owner, part: j.part, id: j.rule.id, seen: Seen::Known(j.message), verdict }));
+    }
+    let ranks = owners.ranks();
+    answers.sort_unstable_by(|(m, a), (n, b)| ranks.get(*m).cmp(&ranks.get(*n)).then_with(|| of_one_owner(a, b)));
+    answers.into_iter().map(|(_, row)| row)
 }
 
 /// The one order of rows, so that a record read back is the one that was written.
@@ -209,27 +271,18 @@ pub fn sort(rows: &mut [Row]) {
 
 /// Of facts, or of answers.
 fn in_order(a: &Row, b: &Row) -> Ordering {
+    a.owner.cmp(&b.owner).then_with(|| of_one_owner(a, b))
+}
+
+fn of_one_owner(a: &Row, b: &Row) -> Ordering {
     let rest = || (a.id, &a.seen, a.verdict).cmp(&(b.id, &b.seen, b.verdict));
-    a.owner.cmp(&b.owner).then_with(|| by_text(&a.part, &b.part)).then_with(rest)
+    by_text(&a.part, &b.part).then_with(rest)
 }
 
 /// Order of texts of which most are empty. Those are not compared: the address of one may be none, and the C library reads it under a mask,
 /// which is slow.
 fn by_text(a: &str, b: &str) -> Ordering {
     if a.is_empty() || b.is_empty() { b.is_empty().cmp(&a.is_empty()) } else { a.cmp(b) }
-}
-
-/// `None`: a device that is not on the way of anything that linerate is about, as the hundred functions of a processor's memory controllers.
-fn device(seat: &Seat) -> Option<Owner> {
-    is_kept(seat).then(|| Owner::Device(seat.role.to_string().into()))
-}
-
-fn owner(devices: &[Option<Owner>], whose: &Whose) -> Option<Owner> {
-    match whose {
-        Whose::Node => Some(Owner::Node),
-        Whose::Named(name) => Some(Owner::Named(name.as_str().into())),
-        Whose::Device(i) => devices.get(*i).cloned().flatten(),
-    }
 }
 
 /// A bridge with nothing below it. No facts are kept of it, but its place: on another node a device may be below it, and groups name it.

@@ -1,11 +1,73 @@
 //! A fleet beside its own past: what changed on each node, the same change of several nodes once.
 
-use crate::Whose;
-use crate::diff::{Diff, Group, Said, Shown, groups};
+use crate::diff::{Diff, Group, Said, Shown, diff, groups};
+use crate::{Profile, Record, Row, Seen, Whose};
 use linerate_facts::Unit;
 use linerate_facts::position::folded;
 use linerate_rules::{Severity, Status};
 use std::collections::BTreeMap;
+
+/// What changed of a node, by what is kept of two of its times: the same from snapshots and from an index.
+#[must_use]
+pub fn between(then: &Record, now: &Record) -> Diff {
+    let is_same = |(a, b): (&Row, &Row)| a.id == b.id && a.owner == b.owner && a.part == b.part && a.seen == b.seen;
+    if then.layout == now.layout
+        && facts(then).count() == facts(now).count()
+        && facts(then).zip(facts(now)).all(is_same)
+    {
+        let compared = facts(now).filter(|r| r.seen != Seen::Unreadable).count();
+        return Diff { compared, ..Diff::default() };
+    }
+    diff(&Profile::from(then), &Profile::from(now))
+}
+
+fn facts(of: &Record) -> impl Iterator<Item = &Row> {
+    of.rows.iter().filter(|r| !r.is_answer())
+}
+
+/// Nodes of a fleet before and after a time.
+#[derive(Debug)]
+pub struct Pairs<T> {
+    /// The newest snapshot that is not younger than the time, and the newest.
+    pub both: Vec<(T, T)>,
+    /// Names of nodes of which there is only what is younger.
+    pub new: Vec<String>,
+    /// Names of nodes of which there is only what is not.
+    pub old: Vec<String>,
+}
+
+impl<T> Default for Pairs<T> {
+    fn default() -> Self {
+        Pairs { both: Vec::new(), new: Vec::new(), old: Vec::new() }
+    }
+}
+
+impl<T: Clone> Pairs<T> {
+    /// Of snapshots, each with the directory of its node and the time that its name says.
+    pub fn of<'s>(all: impl Iterator<Item = (&'s str, u64, T)>, time: u64, label: impl Fn(&T) -> &str) -> Self {
+        let mut nodes: BTreeMap<&str, Vec<(u64, T)>> = BTreeMap::new();
+        all.for_each(|(node, at, one)| nodes.entry(node).or_default().push((at, one)));
+        let mut out = Pairs::default();
+        for times in nodes.values_mut() {
+            times.sort_by_key(|(at, _)| *at);
+            let before = times.iter().rev().find(|(at, _)| *at <= time);
+            match (before, times.last()) {
+                (Some((then, before)), Some((at, now))) if then < at => out.both.push((before.clone(), now.clone())),
+                (Some(_), Some((_, now))) => out.old.push(label(now).to_owned()),
+                (None, Some((_, now))) => out.new.push(label(now).to_owned()),
+                (_, None) => {}
+            }
+        }
+        out
+    }
+
+    /// Those of another directory behind these.
+    pub fn append(&mut self, mut other: Self) {
+        self.both.append(&mut other.both);
+        self.new.append(&mut other.new);
+        self.old.append(&mut other.old);
+    }
+}
 
 /// A change, and the nodes that it happened to.
 #[derive(Debug, Clone)]

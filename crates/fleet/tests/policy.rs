@@ -6,7 +6,8 @@
 mod common;
 
 use linerate_compose::Description;
-use linerate_fleet::policy::{self, Class, Learnt, Lessons, Policy, Why};
+use linerate_fleet::nodeset::{Groups, Why as NoSet, parse_within};
+use linerate_fleet::policy::{self, Class, Learnt, Lessons, Policy, Unresolved, Why, Wrong};
 use linerate_fleet::{Profile, Traits};
 use linerate_node::Node;
 use linerate_rules::Status;
@@ -348,4 +349,61 @@ fn a_class_is_of_a_kind_of_node() {
     assert_eq!(classes(&Snapshot::new("empty")).1, ["host", "guest", "metal"]);
     let wrong = "schema = \"linerate.policy/1\"\n[class.a]\nmatch = { role = \"hypervisor\" }";
     assert!(policy::read(wrong).is_err_and(|all| all.iter().any(|m| m.line == 3 && m.to_string().contains("vm-host"))));
+}
+
+struct Racks;
+
+impl Groups for Racks {
+    fn group(&self, _: Option<&str>, name: &str) -> Option<Vec<String>> {
+        match name {
+            "rack7" => Some(vec!["n[1-2]".to_owned()]),
+            "none" => Some(Vec::new()),
+            _ => None,
+        }
+    }
+
+    fn all(&self, _: Option<&str>) -> Option<Vec<String>> {
+        Some(vec!["n[1-9]".to_owned()])
+    }
+}
+
+/// A class is of nodes by their names and by groups, which somebody must know.
+#[test]
+fn a_class_is_of_nodes_and_groups() {
+    let class = |nodes: &str| format!("[class.c{}]\nmatch = {{ nodes = \"{nodes}\" }}\n", nodes.len());
+    let text = |nodes: &[&str]| {
+        let classes: String = nodes.iter().map(|n| class(n)).collect();
+        format!("schema = \"linerate.policy/1\"\n{classes}")
+    };
+    let resolve = |policy: &mut Policy| policy.resolve(|set, budget| parse_within(set, &Racks, budget));
+    let (one, two, ten) = (node(1, ""), node(2, ""), node(10, ""));
+    let of = |policy: &Policy| -> Vec<usize> {
+        let classes = |s: &Snapshot| {
+            let node = Node::decode(s);
+            let profile = Profile::of(&s.label, &node, s, &[]);
+            policy::check(policy, &profile, &Traits::of(&node), None).classes.len()
+        };
+        [&one, &two, &ten].map(classes).to_vec()
+    };
+    for (nodes, needs, found) in
+        [("n[1-10]!n2", false, [1, 0, 1]), ("@rack7", true, [1, 1, 0]), ("n*!@rack7,n10", true, [0, 0, 1])]
+    {
+        let mut policy = parsed(&text(&[nodes]));
+        assert_eq!(policy.needs_groups(), needs, "{nodes}");
+        if needs {
+            assert_eq!(of(&policy), [0, 0, 0], "{nodes}");
+            resolve(&mut policy).unwrap();
+        }
+        assert_eq!(of(&policy), found, "{nodes}");
+        assert_eq!(parsed(&policy::write(&policy)).classes[0].matches.nodes, nodes);
+    }
+    let refused = |nodes: &str| resolve(&mut parsed(&text(&[nodes]))).unwrap_err();
+    assert!(matches!(refused("@rack8"), Unresolved::Set { why, .. } if why.why == NoSet::Group));
+    assert!(matches!(refused("@none"), Unresolved::Empty { .. }));
+    let wrong = |nodes: &[&str]| policy::read(&text(nodes)).unwrap_err().remove(0).wrong;
+    assert!(matches!(wrong(&["n[1-"]), Wrong::Nodes(e) if e.why == NoSet::Bracket));
+    assert!(matches!(wrong(&[""]), Wrong::Type { .. }));
+    assert!(matches!(wrong(&["n1!n1"]), Wrong::Type { .. }));
+    // All classes together have the budget of one set.
+    assert!(matches!(wrong(&["n[1-200000]", "nn[1-200000]"]), Wrong::Nodes(e) if e.why == NoSet::Many));
 }

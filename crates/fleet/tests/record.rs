@@ -5,7 +5,7 @@
 use linerate_facts::position::{Positions, align};
 use linerate_fleet::class::{Traits, classes};
 use linerate_fleet::identity::{Identity, Remark, Sighting, newest, remarks};
-use linerate_fleet::{Owner, Profile, Record, Seen};
+use linerate_fleet::{Addresses, Others, Owner, Profile, Record, Seen};
 use linerate_node::Node;
 use std::path::Path;
 
@@ -63,6 +63,18 @@ fn rows_have_owners_of_the_layout_and_answers_of_the_rules_that_read_them() {
     assert!(profile.things.len() > record.layout.lines().count());
 }
 
+#[test]
+fn facts_alone_are_the_facts_of_the_whole_record() {
+    for name in ["healthy-8gpu.tar.zst", "sick-8gpu.tar.zst"] {
+        let (_, whole) = example(name);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
+        let snapshot = linerate_snapshot::load_bytes(&std::fs::read(path).unwrap(), name).unwrap();
+        assert_eq!(Record::read(name, &snapshot), whole, "the way by a profile");
+        let rows = whole.rows.iter().filter(|r| !r.is_answer()).cloned().collect();
+        assert_eq!(Record::facts(name, &snapshot), Record { rows, ..whole });
+    }
+}
+
 fn traits(text: &str) -> Traits {
     Traits::from(text)
 }
@@ -116,12 +128,55 @@ fn names_and_identities_are_told_apart() {
     ];
     for (seen, expected) in cases {
         let ids: Vec<Identity> = seen.iter().map(|(_, id, _)| Identity::from(*id)).collect();
+        let none = Addresses::default();
         let all: Vec<Sighting<'_>> = seen
             .iter()
             .zip(&ids)
-            .map(|((label, _, time), identity)| Sighting { label, identity, time: *time, snapshot: "" })
+            .map(|((label, _, time), identity)| Sighting {
+                label,
+                identity,
+                addresses: &none,
+                time: *time,
+                snapshot: "",
+            })
             .collect();
         assert_eq!(remarks(&all), *expected, "{seen:?}");
+    }
+}
+
+#[test]
+fn a_node_with_other_addresses_is_said_where_both_ids_are_known() {
+    /// Name, identity, addresses and time of each snapshot, and the name that is said.
+    type Case<'a> = (&'a [(&'a str, &'a str, &'a str, u64)], Option<(&'a str, bool)>);
+    let cases: &[Case<'_>] = &[
+        (&[("a", "m1+s1", "eth0=1", 1), ("a", "m1+s1", "eth0=1", 2)], None),
+        (&[("a", "m1+s1", "eth0=1", 2), ("a", "m1+s1", "eth0=2", 1)], Some(("a", false))),
+        (&[("a", "m1+s1", "eth0=1", 1), ("b", "m1+s1", "eth0=2", 2)], Some(("b", false))),
+        (&[("a", "m1+s1", "eth0=1", 1), ("a", "m1+s1", "eth0=2", 2), ("a", "m1+s1", "eth0=1", 3)], Some(("a", true))),
+        // Another machine, half an identity, and nothing shown.
+        (&[("a", "m1+s1", "eth0=1", 1), ("a", "m2+s2", "eth0=2", 2)], None),
+        (&[("a", "m1+?", "eth0=1", 1), ("a", "m1+?", "eth0=2", 2)], None),
+        (&[("a", "m1+s1", "eth0=1", 1), ("a", "m1+s1", "", 2)], None),
+    ];
+    for (seen, expected) in cases {
+        let ids: Vec<(Identity, Addresses)> =
+            seen.iter().map(|(_, id, at, _)| (Identity::from(*id), Addresses::from(*at))).collect();
+        let all: Vec<Sighting<'_>> = seen
+            .iter()
+            .zip(&ids)
+            .map(|((label, .., time), (identity, addresses))| Sighting {
+                label,
+                identity,
+                addresses,
+                time: *time,
+                snapshot: "",
+            })
+            .collect();
+        let said = remarks(&all).into_iter().find(|r| matches!(r, Remark::OtherAddresses { .. }));
+        let of = Others { hardware: ["eth0".to_owned()].into(), ..Others::default() };
+        let expected =
+            expected.map(|(name, came_back)| Remark::OtherAddresses { name: name.to_owned(), of, came_back });
+        assert_eq!(said, expected, "{seen:?}");
     }
 }
 
@@ -146,11 +201,18 @@ fn each_node_counts_once() {
     ];
     for (seen, expected) in cases {
         let ids: Vec<Identity> = seen.iter().map(|(_, id, _)| Identity::from(*id)).collect();
+        let none = Addresses::default();
         let paths: Vec<String> = (0..seen.len()).map(|n| n.to_string()).collect();
         let all: Vec<Sighting<'_>> = seen
             .iter()
             .zip(ids.iter().zip(&paths))
-            .map(|((label, _, time), (identity, snapshot))| Sighting { label, identity, time: *time, snapshot })
+            .map(|((label, _, time), (identity, snapshot))| Sighting {
+                label,
+                identity,
+                addresses: &none,
+                time: *time,
+                snapshot,
+            })
             .collect();
         assert_eq!(newest(&all).into_iter().collect::<Vec<_>>(), *expected, "{seen:?}");
     }

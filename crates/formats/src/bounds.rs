@@ -246,8 +246,9 @@ bounds! {
     SIMULATED_ENTRIES: usize = 4_000_000, "Entries of the node, times simulations of one plan; four simulations are always made.", "see SIMULATIONS";
     DIFF_PIECES: usize = 20_000, "Lines or words of a text that are compared one by one between two snapshots.", "the text is compared as a whole";
     DIFF_PARTS: usize = 1 << 16, "Differences between two snapshots, before texts are compared as wholes only.", "a further text that differs is one difference";
-    XML_BYTES: usize = 16 << 20, "Bytes of a topology.", "error";
+    XML_BYTES: usize = 16 << 20, "Bytes of a topology, or of a domain of libvirt.", "error";
     XML_ELEMENTS: usize = 100_000, "Elements of a topology.", "error with the line";
-    XML_ATTRIBUTES: usize = 256, "Attributes of one element of a topology; NCCL keeps 16.", "error with the line";
+    XML_ATTRIBUTES: usize = 256, "Attributes of one element of an XML document; NCCL keeps 16.", "error with the line";
+    XML_NODES: usize = 2_000_000, "Elements and texts of a tool's XML: `nvidia-smi -q -x` of 8 GPUs with MIG has about 20,000.", "error with the line";
     XML_DEPTH: usize = 256, "Elements of a topology, one in the other.", "error with the line";
 }

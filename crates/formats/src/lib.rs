@@ -16,6 +16,7 @@ pub mod dlerror;
 pub mod dmesg;
 pub mod error;
 pub mod ethtool;
+pub mod fabric_partitions;
 pub mod fio;
 pub mod gdrcopy;
 pub mod gid;
@@ -31,6 +32,7 @@ pub mod kernel_config;
 pub mod kernel_version;
 pub mod kubernetes;
 mod launcher;
+pub mod libvirt;
 pub mod limits;
 pub mod mlnx_qos;
 pub mod mlxconfig;
@@ -71,6 +73,7 @@ pub mod torchtitan;
 pub mod units;
 pub mod wildcard;
 pub mod xid;
+mod xml;
 
 pub use error::{ParseError, Why};
 pub use text::At;
@@ -124,7 +127,8 @@ tools! {
     Cmdline => cmdline::TOOL,
     ModinfoNvidia => plain::MODINFO_NVIDIA,
     Nvml => nvml::TOOL,
-    VirshXml => plain::VIRSH_XML,
+    VirshXml => libvirt::TOOL,
+    FabricPartitions => fabric_partitions::TOOL,
     NcclTopoXml => plain::NCCL_TOPO_XML,
     KubernetesNodes => kubernetes::TOOL,
     SlurmNodes => slurm::TOOL,

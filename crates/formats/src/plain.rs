@@ -35,18 +35,6 @@ pub const MODINFO_NVIDIA: Tool = Tool {
     ..Tool::NONE
 };
 
-/// The domain of a virtual machine.
-pub const VIRSH_XML: Tool = Tool {
-    name: "virsh-xml",
-    called: "libvirt domain",
-    run: "virsh dumpxml DOMAIN",
-    gives: Gives::Facts,
-    marks: &[Mark::Root(|root, _| matches!(root, "domain" | "domstatus"))],
-    commands: &[Command::with("virsh", &["dumpxml"])],
-    samples: &["<domain type='kvm' id='1'>\n"],
-    ..Tool::NONE
-};
-
 /// A topology that NCCL wrote.
 pub const NCCL_TOPO_XML: Tool = Tool {
     name: "nccl-topo-xml",

@@ -303,9 +303,10 @@ fn logs_are_no_benchmarks() {
     }
 }
 
-/// The readers see every line of a log that is read at a gigabyte a second. `cargo test --release -- --ignored --nocapture`
+/// The readers see every line of a log that is read at a gigabyte a second.
+/// `cargo test --release -p linerate-formats --test bench_files speed -- --ignored --nocapture`
 #[test]
-#[ignore = "measures"]
+#[ignore = "measures and judges nothing; meaningful in release builds only"]
 fn speed_on_a_log_of_nccl() {
     let line = |i: u32| {
         format!(

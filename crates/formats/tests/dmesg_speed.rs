@@ -13,7 +13,7 @@ fn log() -> (Vec<u8>, usize) {
 }
 
 #[test]
-#[ignore = "a measurement; meaningful in release builds only"]
+#[ignore = "measures; its limit is for release builds only"]
 #[allow(clippy::print_stdout)]
 fn a_hundred_megabytes() {
     let (log, events) = log();

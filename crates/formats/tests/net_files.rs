@@ -247,9 +247,9 @@ fn others_are_none() {
     assert!(seen > 30, "{seen}");
 }
 
-/// `cargo test --release --test net_files speed -- --ignored --nocapture`
+/// `cargo test --release -p linerate-formats --test net_files speed -- --ignored --nocapture`; LINERATE_SPEED_OF: only those with this word.
 #[test]
-#[ignore = "measures"]
+#[ignore = "measures and judges nothing; meaningful in release builds only"]
 fn speed() {
     let fixture = |name: &str| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/net").join(name);

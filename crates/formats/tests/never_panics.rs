@@ -237,7 +237,7 @@ proptest! {
 
 /// One piece repeated, on one line and on many: a parser that is quadratic in its input takes minutes here.
 #[test]
-#[ignore = "takes a minute; run it after a change to a parser"]
+#[ignore = "takes minutes in a debug build: run it with --release after a change to a parser; what CI measures is `cargo xtask bombs --growth`"]
 fn long_repetitions_take_linear_time() {
     const TIMES: usize = 8_000;
     for word in words() {

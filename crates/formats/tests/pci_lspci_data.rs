@@ -222,8 +222,9 @@ fn hex_files_as_they_are() {
     }
 }
 
+/// `cargo test --release -p linerate-formats --test pci_lspci_data speed -- --ignored --nocapture`
 #[test]
-#[ignore = "a measurement: run with --release --ignored --nocapture"]
+#[ignore = "measures and judges nothing; meaningful in release builds only"]
 fn speed() {
     let Some(bytes) = data("lspci/gpud-lspci-vvv.txt") else { return };
     let best = |f: &dyn Fn()| {

@@ -4,7 +4,7 @@
 
 #![allow(clippy::panic, clippy::unwrap_used, clippy::print_stdout)] // a program for measurements
 
-use linerate_fleet::{Identity, Record, Seen};
+use linerate_fleet::{Addresses, Identity, Record, Seen};
 use linerate_gather::index::{FileId, Gathered, Writer};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -76,6 +76,8 @@ fn node(n: usize, like: &Record) -> Record {
     record.label = format!("gpu{n:06}");
     record.identity =
         Identity { machine: Some(format!("{:032x}", n * 7919 + 1)), system: Some(format!("sha256-{n:016x}")) };
+    let addresses: Vec<String> = (0..10).map(|i| format!("eth{i}={:06x}", (n * 10 + i) * 7919 % (1 << 24))).collect();
+    record.addresses = Addresses::from(addresses.join(" ").as_str());
     record.time = 1_793_000_000 + n as u64 % 900;
     if n % ODD == 7 {
         let facts = record.rows.iter().filter(|r| !r.is_answer()).count();

@@ -8,6 +8,7 @@
 pub mod fan;
 pub mod index;
 pub mod inventory;
+pub mod lists;
 pub mod reach;
 mod target;
 

@@ -8,6 +8,9 @@ use linerate_gather::index::{FileId, Index, NAME, Question, When, Writer};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Rows that say what the snapshot is: layout, identity, addresses, whether it is whole, its file.
+const HEAD: usize = 5;
+
 const SCRIPT: &str = r#"
 import sys, duckdb, polars as pl
 path = sys.argv[1]
@@ -56,7 +59,7 @@ fn data_frames_answer_as_where_does() {
         let places = record.rows.len();
         record.rows[(n as usize * 31) % places].seen = Seen::Unreadable;
         let known = record.rows.iter().filter(|r| matches!(r.seen, Seen::Known(_))).count();
-        rows += record.rows.len() + 4;
+        rows += record.rows.len() + HEAD;
         nulls += record.rows.len() - known;
         out.add(&format!("gpu{n:03}/1.tar.zst"), FileId::default(), &record).unwrap();
     }

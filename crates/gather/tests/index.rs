@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
-use linerate_fleet::{Identity, Owner, Record, Row, Said, Seen, Severity, Status, Traits, sort};
+use linerate_fleet::{Addresses, Identity, Owner, Record, Row, Said, Seen, Severity, Status, Traits, sort};
 use linerate_gather::index::{FileId, Head, Index, IndexError, LATEST, NAME, Wanted, Writer};
 use proptest::prelude::*;
 use std::path::Path;
@@ -118,10 +118,11 @@ fn record() -> impl Strategy<Value = Record> {
     let identity = (word(), word()).prop_map(|(machine, system)| Identity { machine, system });
     let traits =
         (word(), word(), word(), word()).prop_map(|(board, cpu, gpus, nics)| Traits { board, cpu, gpus, nics });
-    (identity, texts(), 0..=LATEST, traits, texts(), any::<bool>(), prop::collection::vec(row(), 0..40)).prop_map(
-        |(identity, label, time, traits, layout, incomplete, mut rows)| {
+    let who = (identity, texts().prop_map(|t| Addresses::from(t.as_str())), prop::option::of(texts()));
+    (who, texts(), 0..=LATEST, traits, texts(), any::<bool>(), prop::collection::vec(row(), 0..40)).prop_map(
+        |((identity, addresses, redact_key), label, time, traits, layout, incomplete, mut rows)| {
             sort(&mut rows);
-            Record { identity, label, time, traits, layout, incomplete, rows }
+            Record { identity, addresses, redact_key, label, time, traits, layout, incomplete, rows }
         },
     )
 }

@@ -202,12 +202,20 @@ fn role(node: &Node<'_>) -> Judged<Role> {
         return guest;
     }
     let passed: Vec<&PciFunction<'_>> =
-        node.pci.functions.iter().filter(|f| f.driven_by("vfio-pci") && interesting(f.kind)).collect();
+        node.pci.functions.iter().filter(|f| f.is_passed() && interesting(f.kind)).collect();
     if let Some(first) = passed.first() {
         let n = passed.len();
-        let reason = format!("{n} GPU or network function(s) bound to vfio-pci, {} first", first.bdf);
+        let by =
+            if first.driven_by("vfio-pci") { "bound to vfio-pci" } else { "given to a virtual machine by its domain" };
+        let reason = format!("{n} GPU or network function(s) {by}, {} first", first.bdf);
         let sure = if node.cpu.hypervisor.known().is_some() { Basis::Seen } else { Basis::Inferred };
-        return Judged::of(Role::VmHost, sure, reason, Some(first.driver.place()));
+        return Judged::of(Role::VmHost, sure, reason, Some(first.passed_at()));
+    }
+    if let Some((vm, device)) =
+        node.vms.read.iter().filter(|vm| !vm.is_at_rest).find_map(|vm| Some((vm, vm.domain.hostdevs.first()?)))
+    {
+        let reason = format!("a domain of it, {}, gives devices of the host to a virtual machine", vm.domain.name);
+        return Judged::of(Role::VmHost, Basis::Inferred, reason, Some(vm.at(device.span.line)));
     }
     match &node.cpu.hypervisor {
         Reading::Known(false, p) => {
@@ -225,6 +233,11 @@ fn role(node: &Node<'_>) -> Judged<Role> {
 
 fn interesting(kind: Kind) -> bool {
     kind.is_gpu() || matches!(kind, Kind::RdmaNic | Kind::Nic | Kind::NvSwitch | Kind::DataDirect)
+}
+
+/// Whether the node is a virtual machine, as the user or its own files say.
+pub(crate) fn is_guest(node: &Node<'_>, told: Option<Role>) -> bool {
+    told.map_or_else(|| guest(node).is_some(), |t| t == Role::VmGuest)
 }
 
 fn guest(node: &Node<'_>) -> Option<Judged<Role>> {

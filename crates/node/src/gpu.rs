@@ -15,6 +15,12 @@ use std::sync::OnceLock;
 pub struct Gpu {
     /// PCI address.
     pub bdf: Bdf,
+    /// UUID, `GPU-…`: the same in a guest that has the GPU. Redacted snapshots have a hash of it.
+    pub uuid: Reading<String>,
+    /// Serial number of the board. Redacted snapshots have a hash of it.
+    pub serial: Reading<String>,
+    /// Place on the baseboard, by which the fabric manager names it.
+    pub module_id: Reading<u32>,
     /// Product name.
     pub name: Reading<String>,
     /// Product architecture: `Hopper`.
@@ -186,6 +192,9 @@ impl<'s> Nvidia<'s> {
             let width = |v: Option<At<u8>>| known(v, at).map(LinkWidth);
             self.gpus.push(Gpu {
                 bdf,
+                uuid: known(g.uuid, at),
+                serial: known(g.serial, at),
+                module_id: known(g.module_id, at),
                 name: known(g.product_name, at),
                 architecture: known(g.architecture, at),
                 fb_mib: known(g.fb_total_mib, at),

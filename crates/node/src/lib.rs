@@ -35,6 +35,7 @@ pub mod requester;
 pub mod roce;
 pub mod sysctl;
 pub mod transport;
+pub mod vms;
 
 pub use cut::Cut;
 pub use linerate_snapshot::{Place, Reading, Why};
@@ -82,6 +83,8 @@ pub struct Node<'s> {
     pub rails: Vec<rails::Rail>,
     /// What schedulers claim of it.
     pub cluster: cluster::Cluster,
+    /// Virtual machines: a host's, or what a guest was started with.
+    pub vms: vms::Vms,
     /// What kind of node this is.
     pub context: Context,
     /// Parts of texts that were not read because a limit was reached.
@@ -127,11 +130,15 @@ impl<'s> Node<'s> {
             sysctls: sysctl::decode(s),
             rails: Vec::new(),
             cluster: cluster::Cluster::decode(s, &mut cuts),
+            vms: vms::decode(s),
             context: Context::undecided(),
             cuts,
         };
         cut::lists(s, &mut node.cuts);
         node.rails = rails::rails(&node.pci);
+        if !node.vms.read.is_empty() && !context::is_guest(&node, told) {
+            vms::mark(&mut node.pci, &node.vms.read, told == Some(Role::VmHost));
+        }
         node.context = Context::of(&node, told);
         node
     }

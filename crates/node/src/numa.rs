@@ -2,7 +2,7 @@
 
 use crate::cpu::Cpu;
 use linerate_formats::numactl;
-use linerate_snapshot::{Lookup, OutputKind, Place, Reading, Snapshot, Why};
+use linerate_snapshot::{EntryId, Lookup, OutputKind, Place, Reading, Snapshot, Why};
 
 /// A NUMA node.
 #[derive(Debug, Clone)]
@@ -18,6 +18,10 @@ pub struct NumaNode {
     pub socket: Option<u32>,
     /// Distances to nodes 0, 1, …
     pub distance: Vec<u32>,
+    /// Its memory, KiB.
+    pub memory_kib: Option<u64>,
+    /// Huge pages that nobody uses: size of a page in KiB, how many.
+    pub free_huge_pages: Vec<(u64, u64)>,
     /// Where.
     pub place: Place,
 }
@@ -34,13 +38,40 @@ pub(crate) fn decode(s: &Snapshot, cpu: &Cpu) -> Reading<Vec<NumaNode>> {
                 let cpumap = s.text(e, "cpumap").known().map(|t| (*t).to_owned());
                 let cpulist = text("cpulist");
                 let socket = socket(s, cpu, &cpulist);
-                Some(NumaNode { id, cpulist, cpumap, socket, distance, place: Place::of(e) })
+                let memory_kib = s.text(e, "meminfo").known().and_then(|t| total(t));
+                let free_huge_pages = free_huge_pages(s, e);
+                Some(NumaNode {
+                    id,
+                    cpulist,
+                    cpumap,
+                    socket,
+                    distance,
+                    memory_kib,
+                    free_huge_pages,
+                    place: Place::of(e),
+                })
             })
             .collect();
         nodes.sort_unstable_by_key(|n| n.id);
         nodes
     });
     own.or(|| by_numactl(s, cpu))
+}
+
+/// `Node 0 MemTotal:  1056417280 kB`.
+fn total(meminfo: &str) -> Option<u64> {
+    let value = meminfo.lines().find_map(|l| l.split_once("MemTotal:"))?.1;
+    value.split_whitespace().next()?.parse().ok()
+}
+
+/// `hugepages/hugepages-1048576kB/free_hugepages`.
+fn free_huge_pages(s: &Snapshot, node: EntryId) -> Vec<(u64, u64)> {
+    let Some(dir) = s.child(node, "hugepages") else { return Vec::new() };
+    let size = |(name, e): (&str, EntryId)| {
+        let size = name.strip_prefix("hugepages-")?.strip_suffix("kB")?.parse().ok()?;
+        Some((size, s.text(e, "free_hugepages").known()?.trim().parse().ok()?))
+    };
+    s.children(dir).into_iter().filter_map(size).collect()
 }
 
 /// The nodes as `numactl --hardware` printed them. Rules count nodes: a part of the text shows none.
@@ -55,7 +86,16 @@ fn by_numactl(s: &Snapshot, cpu: &Cpu) -> Reading<Vec<NumaNode>> {
     let node = |n: numactl::NumaNode| {
         let cpulist = n.cpus.map_or_else(String::new, |c| c.to_string());
         let socket = socket(s, cpu, &cpulist);
-        NumaNode { id: n.id, cpulist, cpumap: None, socket, distance: n.distance, place: at.line(n.line) }
+        NumaNode {
+            id: n.id,
+            cpulist,
+            cpumap: None,
+            socket,
+            distance: n.distance,
+            memory_kib: None,
+            free_huge_pages: Vec::new(),
+            place: at.line(n.line),
+        }
     };
     let mut nodes: Vec<NumaNode> = hardware.nodes.into_iter().map(node).collect();
     nodes.sort_unstable_by_key(|n| n.id);

@@ -130,10 +130,14 @@ pub struct PciFunction<'s> {
     pub ari: Reading<Ari>,
     /// Resizable BAR.
     pub rebar: Reading<ResizableBars>,
+    /// Serial number of the device (extended capability 0x0003). Redacted snapshots have a hash of it.
+    pub serial: Reading<u64>,
     /// Vital Product Data.
     pub vpd: Reading<Vpd>,
     /// How many bytes of configuration space were seen; `None` from text.
     pub config_len: Option<u32>,
+    /// Where a domain of this host gives it to a guest, running or not.
+    pub given: Option<Place>,
     /// Where the function was seen not to answer: its configuration space reads as all ones. Virtual functions are never asked:
     /// their vendor and device id read as ones by design.
     pub silent: Option<Place>,
@@ -157,6 +161,8 @@ pub struct Bar {
     pub size: u64,
     /// Bus address; `None`: unassigned.
     pub address: Option<u64>,
+    /// 64 bits and prefetchable: it may be above 4 GiB, also below a bridge. `None`: the source does not show it.
+    pub high: Option<bool>,
     /// Where.
     pub place: Place,
 }
@@ -174,7 +180,9 @@ impl Bars {
             return self;
         }
         let bar = |r: Region| {
-            Some(Bar { index: r.index?, size: r.size_bytes.unwrap_or(0), address: r.address, place: base.line(r.line) })
+            let high = Some(r.is_64bit && r.prefetchable);
+            let (size, address) = (r.size_bytes.unwrap_or(0), r.address);
+            Some(Bar { index: r.index?, size, address, high, place: base.line(r.line) })
         };
         Bars { list: regions.into_iter().filter_map(bar).collect(), seen: true }
     }
@@ -221,9 +229,11 @@ impl<'s> PciFunction<'s> {
             sriov: unseen!(),
             ari: unseen!(),
             rebar: unseen!(),
+            serial: unseen!(),
             vpd: unseen!(),
             config_len: None,
             silent: None,
+            given: None,
         }
     }
 }
@@ -233,6 +243,18 @@ impl PciFunction<'_> {
     #[must_use]
     pub fn driven_by(&self, driver: &str) -> bool {
         self.driver.known().is_some_and(|d| d == driver || driver == "vfio-pci" && is_vfio(d))
+    }
+
+    /// Whether a guest has it or is to have it: bound to vfio-pci, or given by a domain of this host.
+    #[must_use]
+    pub fn is_passed(&self) -> bool {
+        self.given.is_some() || self.driven_by("vfio-pci")
+    }
+
+    /// By what [`is_passed`](Self::is_passed) is known.
+    #[must_use]
+    pub fn passed_at(&self) -> Place {
+        self.given.filter(|_| !self.driven_by("vfio-pci")).unwrap_or_else(|| self.driver.place())
     }
 
     /// Device/port type, where the Express capability was seen.
@@ -345,6 +367,14 @@ pub enum Distance {
     Sys,
     /// The source does not tell.
     Unknown,
+}
+
+impl Distance {
+    /// Of two functions below a common bridge, with so many bridges on each side up to it. PIX: one switch, i.e. at most one downstream port on each side of the common upstream port.
+    #[must_use]
+    pub fn below(side_a: usize, side_b: usize) -> Self {
+        if side_a <= 1 && side_b <= 1 { Distance::Pix } else { Distance::Pxb }
+    }
 }
 
 impl std::fmt::Display for Distance {
@@ -507,9 +537,7 @@ impl<'s> PciTree<'s> {
     #[must_use]
     pub fn distance(&self, a: &WayUp, b: &WayUp) -> (Distance, usize) {
         if let Some((side_a, side_b)) = a.meets(b) {
-            // PIX: one switch, i.e. at most one downstream port on each side of the common upstream port.
-            let distance = if side_a <= 1 && side_b <= 1 { Distance::Pix } else { Distance::Pxb };
-            return (distance, side_a + side_b);
+            return (Distance::below(side_a, side_b), side_a + side_b);
         }
         let node = |id: FnId| self.get(id).numa_node.known().copied().filter(|n| *n >= 0);
         let distance = match (node(a.of), node(b.of)) {

@@ -1,6 +1,6 @@
 //! PCI functions from `/sys/bus/pci/devices`.
 
-use crate::pci::{Bar, Bars, Link, Parent, PciFunction, absorb};
+use crate::pci::{Bar, Bars, Kind, Link, Parent, PciFunction, reading};
 use hashbrown::HashMap;
 use linerate_formats::pci::class::Class;
 use linerate_formats::pci::config::{ConfigSpace, Header, Layout};
@@ -65,7 +65,8 @@ fn function<'s>(s: &'s Snapshot, bdf: Bdf, home: EntryId, parent_name: &str) -> 
     // The header of the configuration space says what the files of ids say; the files are for virtual functions, whose ids read as
     // ones there, and for what has no such space.
     let space = config.known().map(|bytes| ConfigSpace::new(bytes));
-    let header = space.as_ref().and_then(ConfigSpace::header).filter(|h| h.vendor != 0xffff);
+    let shown = space.as_ref().and_then(ConfigSpace::header);
+    let header = shown.filter(|h| h.vendor != 0xffff);
     let caps = space.as_ref().map(ConfigSpace::capabilities);
     let id = |leaf, of: fn(&Header) -> u16, offset| match &header {
         Some(h) => Reading::Known(of(h), at.bytes(offset, 2)),
@@ -80,33 +81,52 @@ fn function<'s>(s: &'s Snapshot, bdf: Bdf, home: EntryId, parent_name: &str) -> 
     let has_bars = class.known().is_none_or(|c| {
         c.is_display() || c.is_network() || c.sub() >> 8 == 0x12 || matches!(c.sub(), 0x0680 | 0x0108 | 0x0801)
     });
-    let mut f = PciFunction {
+    macro_rules! capability {
+        ($field:ident) => {
+            match &caps {
+                Some(caps) => reading(caps.$field, at.base, 0),
+                None => Reading::Unreadable(at, why.clone()),
+            }
+        };
+    }
+    let buses = match shown.map(|h| h.layout) {
+        Some(Layout::Bridge { secondary, subordinate, .. }) => Some((secondary, subordinate)),
+        _ => None,
+    };
+    PciFunction {
         bdf,
         home,
         in_sysfs: true,
+        kind: Kind::Unknown,
         parent: if is_root_name(parent_name) { Parent::RootComplex } else { Parent::Unknown },
         vendor: id("vendor", |h| h.vendor, 0),
         device: id("device", |h| h.device, 2),
         subsystem: subsystem(s, home, &config, header.as_ref()),
         class,
+        name: String::new(),
         numa_node: s.text(home, "numa_node").parse("not a number", |t| t.parse().ok()),
         driver: s.link_name(home, "driver").map(Cow::Borrowed),
         iommu_group: s.link_name(home, "iommu_group").parse("not a group number", |t| t.parse().ok()),
         link: if port.is_some_and(|p| !p.has_link()) { no_link(at) } else { link(s, home) },
+        buses,
         bars: if has_bars { bars(s, home) } else { Bars::default() },
         physfn: s.link_name(home, "physfn").known().and_then(|t| t.parse().ok()),
+        express: capability!(express),
+        acs: capability!(acs),
+        ats: capability!(ats),
+        aer: capability!(aer),
+        sriov: capability!(sriov),
+        ari: capability!(ari),
+        rebar: capability!(rebar),
+        serial: match space.as_ref().and_then(ConfigSpace::serial) {
+            Some((serial, offset)) => Reading::Known(serial, at.bytes(offset, 8)),
+            None => Reading::Unreadable(at, why.clone()),
+        },
         vpd: s.read(home, "vpd").parse("not Vital Product Data", vpd::parse),
-        ..PciFunction::unseen(bdf, home, at, &why)
-    };
-    if let (Reading::Known(bytes, place), Some(space), Some(caps)) = (&config, space, caps) {
-        f.config_len = u32::try_from(bytes.len()).ok();
-        f.silent = space.is_dead().then(|| place.bytes(0, 64));
-        absorb(&mut f, caps, place.base, 0);
-        if let Some(Layout::Bridge { secondary, subordinate, .. }) = space.header().map(|h| h.layout) {
-            f.buses = Some((secondary, subordinate));
-        }
+        config_len: config.known().and_then(|bytes| u32::try_from(bytes.len()).ok()),
+        given: None,
+        silent: space.filter(ConfigSpace::is_dead).map(|_| at.bytes(0, 64)),
     }
-    f
 }
 
 /// Subsystem ids: in the header of an endpoint, in a capability of a bridge; the files say the same.
@@ -116,12 +136,14 @@ fn subsystem(s: &Snapshot, home: EntryId, config: &Reading<&[u8]>, header: Optio
         Some(Layout::Bridge { .. }) => config.known().and_then(|bytes| ConfigSpace::new(bytes).bridge_subsystem()),
         _ => None,
     };
-    match (ids, id16(s, home, "subsystem_vendor")) {
-        (Some(ids), _) => Reading::Known(ids, config.place()),
-        (None, Reading::Known(vendor, at)) => {
+    if let Some(ids) = ids {
+        return Reading::Known(ids, config.place());
+    }
+    match id16(s, home, "subsystem_vendor") {
+        Reading::Known(vendor, at) => {
             id16(s, home, "subsystem_device").map(|d| (vendor, d)).or(|| Reading::Unreadable(at, Why::NotCollected))
         }
-        (None, other) => other.map(|v| (v, 0)),
+        other => other.map(|v| (v, 0)),
     }
 }
 
@@ -143,6 +165,8 @@ fn bars(s: &Snapshot, home: EntryId) -> Bars {
             index: i as u8,
             size: (end - start).saturating_add(1),
             address: (start != 0).then_some(start),
+            // IORESOURCE_PREFETCH and IORESOURCE_MEM_64 (linux/ioport.h).
+            high: Some(flags & 0x0010_2000 == 0x0010_2000),
             place: place.line(i as u32 + 1),
         })
     };

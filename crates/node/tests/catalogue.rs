@@ -24,6 +24,7 @@ const PATHS: &[&str] = &[
     "proc/mounts",
     "proc/self/limits",
     "proc/sys/kernel/hostname",
+    "etc/libvirt/qemu/vm1.xml",
     "etc/machine-id",
     "sys/class/dmi/id/product_uuid",
     "proc/sys/kernel/numa_balancing",

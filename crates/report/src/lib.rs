@@ -31,6 +31,7 @@ mod table;
 pub mod terminal;
 pub mod topo;
 mod unread;
+pub mod vm;
 mod words;
 
 pub use style::Style;

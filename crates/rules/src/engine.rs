@@ -1,6 +1,6 @@
 //! Runs the catalogue over a node, for a reader of every answer. [`crate::Survey`] is for those who count.
 
-use crate::finding::{Finding, Findings, Status, Subject};
+use crate::finding::{Depth, Finding, Findings, Status, Subject};
 use crate::rule::{Cx, Rule, Severity};
 use linerate_node::Node;
 use linerate_snapshot::Snapshot;
@@ -26,7 +26,7 @@ impl Verdict {
 /// All answers about a node.
 #[derive(Debug)]
 pub struct Audit {
-    /// Worst first.
+    /// Worst first, unless asked for otherwise ([`answers`]).
     pub verdicts: Vec<Verdict>,
     /// A limit left part of the source out: nothing is right for certain.
     pub incomplete: bool,
@@ -66,17 +66,24 @@ pub(crate) fn incomplete(node: &Node<'_>, snapshot: &Snapshot) -> bool {
 /// Audits a node with the given rules.
 #[must_use]
 pub fn audit(node: &Node<'_>, snapshot: &Snapshot, rules: &[&'static Rule]) -> Audit {
-    let cx = Cx { node, snapshot };
     let mut by_id = rules.to_vec();
     by_id.sort_by_key(|r| r.id);
-    let mut out = Findings::default();
+    let mut audit = answers(node, snapshot, &by_id, Depth::Whole);
+    // Within one severity they stay in the order of the rules' ids. Verdicts are large: keys are sorted, and each is moved once.
+    audit.verdicts.sort_by_cached_key(|v| (Reverse(v.finding.status), Reverse(v.severity())));
+    audit
+}
+
+/// The same answers in the order of the given rules, and no more of each than is asked for.
+#[must_use]
+pub fn answers(node: &Node<'_>, snapshot: &Snapshot, rules: &[&'static Rule], depth: Depth) -> Audit {
+    let cx = Cx { node, snapshot };
+    let mut out = Findings::to(depth);
     let mut verdicts = Vec::with_capacity(rules.len() * 4);
-    for rule in by_id {
+    for rule in rules {
         judge(rule, &cx, &mut out);
         verdicts.extend(out.list.drain(..).map(|finding| Verdict { rule, finding }));
     }
-    // Within one severity they stay in the order of the rules' ids. Verdicts are large: keys are sorted, and each is moved once.
-    verdicts.sort_by_cached_key(|v| (Reverse(v.finding.status), Reverse(v.severity())));
     Audit { verdicts, incomplete: incomplete(node, snapshot) }
 }
 

@@ -90,6 +90,20 @@ impl<F: FnOnce() -> String> Words for F {
     }
 }
 
+/// How much of an answer is made beside its status, its severity and what it is about: words that nobody reads cost more than the check.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Depth {
+    /// Nothing: it is counted.
+    Counted,
+    /// Where the rule looked.
+    Placed,
+    /// What it says in one line as well.
+    Said,
+    /// All of it.
+    #[default]
+    Whole,
+}
+
 /// A place that supports an answer.
 #[derive(Debug, Clone)]
 pub struct Evidence {
@@ -106,8 +120,8 @@ pub struct Finding {
     pub status: Status,
     /// Overrides the rule's severity.
     pub severity: Option<Severity>,
-    /// Nobody reads more than status and severity: words, evidence and remedy are not kept.
-    brief: bool,
+    /// How much of it is kept.
+    depth: Depth,
     /// Whether evidence was given, kept or not.
     proven: bool,
     /// About what.
@@ -143,15 +157,16 @@ impl Finding {
 
     fn show(&mut self, place: Place, note: impl FnOnce() -> Option<Text>) -> &mut Self {
         self.proven = true;
-        if !self.brief {
-            self.evidence.push(Evidence { place, note: note() });
+        if self.depth >= Depth::Placed {
+            let note = if self.depth == Depth::Whole { note() } else { None };
+            self.evidence.push(Evidence { place, note });
         }
         self
     }
 
     /// Says what to do.
     pub fn fix(&mut self, remedy: impl FnOnce() -> Remedy) -> &mut Self {
-        if !self.brief {
+        if self.depth == Depth::Whole {
             self.remedy = Some(Box::new(remedy()));
         }
         self
@@ -165,7 +180,7 @@ impl Finding {
 
     /// Says how to see what was not seen.
     pub fn see(&mut self, how: impl Words) -> &mut Self {
-        if !self.brief {
+        if self.depth == Depth::Whole {
             self.see = Some(how.words());
         }
         self
@@ -178,7 +193,7 @@ impl Finding {
 
     /// Puts these words about the message in its place.
     pub(crate) fn reword(&mut self, words: impl FnOnce(&str) -> String) {
-        if !self.brief {
+        if self.depth >= Depth::Said {
             self.message = words(&self.message).into();
         }
     }
@@ -188,24 +203,24 @@ impl Finding {
 #[derive(Debug, Default)]
 pub struct Findings {
     pub(crate) list: Vec<Finding>,
-    brief: bool,
+    depth: Depth,
 }
 
 impl Findings {
-    /// Keeps what is counted alone: status and severity of each answer.
-    pub(crate) fn brief() -> Self {
-        Findings { list: Vec::new(), brief: true }
+    /// Keeps so much of each answer.
+    pub(crate) fn to(depth: Depth) -> Self {
+        Findings { list: Vec::new(), depth }
     }
 
     fn push(&mut self, status: Status, subject: Subject, message: impl Words) -> &mut Finding {
-        let (at, brief) = (self.list.len(), self.brief);
+        let (at, depth) = (self.list.len(), self.depth);
         self.list.push(Finding {
             status,
             severity: None,
-            brief,
+            depth,
             proven: false,
             subject,
-            message: if brief { Text::Borrowed("") } else { message.words() },
+            message: if depth >= Depth::Said { message.words() } else { Text::Borrowed("") },
             evidence: Vec::new(),
             remedy: None,
             see: None,

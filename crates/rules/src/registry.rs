@@ -19,6 +19,7 @@ static AREAS: &[Area<'static>] = &[
     ("rdma", "Ports of RDMA NICs: InfiniBand and RoCE", crate::rdma::RULES),
     ("numa", "Distance of GPUs and NICs, NUMA nodes", crate::numa::RULES),
     ("topo", "What NCCL makes of the tree: shared NICs, virtual switches, topology files", crate::topo::RULES),
+    ("vm", "Domains of virtual machines, beside their host", crate::vm::RULES),
     ("cpu", "Frequency and sleep policies", crate::cpu::RULES),
     ("memory", "Limits and page settings", crate::memory::RULES),
     ("claims", "What Kubernetes and Slurm claim of the node", crate::claims::RULES),

@@ -115,6 +115,13 @@ pub enum Action {
         /// Its name, without `.service`.
         service: Text,
     },
+    /// The devices of the host where a domain of libvirt has them at its next start: below the ports and in the NUMA nodes of the host.
+    DomainLayout {
+        /// The domain's name.
+        domain: Text,
+        /// Whether its CPUs, memory, pages and window are to be the layout's, too; else only where devices are.
+        settings: bool,
+    },
     /// Environment of the job.
     Environment {
         /// To set, NAME=value.

@@ -2,7 +2,7 @@
 //! nobody reads (messages, evidence, remedies) is never made.
 
 use crate::engine::{Verdict, exit_code, incomplete, judge};
-use crate::finding::{Findings, Status, Subject};
+use crate::finding::{Depth, Findings, Status, Subject};
 use crate::rule::{Cx, Rule, Severity};
 use linerate_node::Node;
 use linerate_snapshot::Snapshot;
@@ -62,7 +62,7 @@ type First = Option<(Severity, &'static Rule, usize)>;
 #[must_use]
 pub fn survey(node: &Node<'_>, snapshot: &Snapshot, rules: &[&'static Rule]) -> Survey {
     let cx = Cx { node, snapshot };
-    let mut out = Findings::brief();
+    let mut out = Findings::to(Depth::Counted);
     let mut answers = Vec::with_capacity(rules.len() * 4);
     let mut about = Vec::new();
     let (mut bad, mut doubt): (First, First) = (None, None);

@@ -29,12 +29,12 @@ pub use capture::machine_digest;
 pub use catalogue::tries;
 pub use index::{EntryId, EntryKind, Lookup, Snapshot};
 pub use input::{Damage, Input};
-pub use listing::{Listing, Source, SourceKind, sources};
+pub use listing::{Listing, Source, SourceKind, short_name, sources};
 pub use manifest::{Coverage, Manifest, Unread, covers};
 pub use output::{Output, OutputKind};
 pub use reading::{Place, Pos, Reading, Why};
 pub use redact::secrets::{
-    MARK, boot_digest, named as without_secrets_named, remove_secrets, setting, without_secrets,
+    MARK, boot_digest, domain_without_secrets, named as without_secrets_named, remove_secrets, setting, without_secrets,
 };
 pub use redact::{KeyError, RedactKey};
 pub use source::{is_snapshot_dir, load, load_bytes, load_each, options_for};

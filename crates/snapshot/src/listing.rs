@@ -122,11 +122,11 @@ impl Walk {
     fn file(&mut self, full: &str, path: &Path, depth: usize, alone: bool) {
         let lower = full.to_ascii_lowercase();
         if is_packed(full) {
-            let label = without_end(node_name(full, alone)).to_owned();
+            let label = short_name(node_name(full, alone)).to_owned();
             self.add(full.to_owned(), label, path.to_owned(), SourceKind::Archive);
         } else if depth == 0 && !OTHERS.iter().any(|e| lower.ends_with(e)) {
             // Texts that lie together in a directory below are one source.
-            self.add(full.to_owned(), without_end(full).to_owned(), path.to_owned(), SourceKind::Text);
+            self.add(full.to_owned(), short_name(full).to_owned(), path.to_owned(), SourceKind::Text);
         }
     }
 
@@ -188,7 +188,9 @@ fn is_packed(name: &str) -> bool {
     nested::is_archive_name(name) || name.to_ascii_lowercase().ends_with(".ttar")
 }
 
-fn without_end(name: &str) -> &str {
+/// The name of a file or a directory, without what says how it is packed or that it is a text: how its node is called.
+#[must_use]
+pub fn short_name(name: &str) -> &str {
     let lower = name.to_ascii_lowercase();
     let end = ENDS.iter().find(|e| lower.ends_with(*e));
     let name = end.and_then(|e| name.get(..name.len() - e.len())).filter(|n| !n.is_empty()).unwrap_or(name);

@@ -1,12 +1,13 @@
 //! One way in: the live host, a tree, an archive, a directory of texts, one text.
 
 use crate::archive::nested::{Nodes, is_wanted, several};
-use crate::archive::{Each, OpenError, PackedText, Reader, is_archive, packed_text};
+use crate::archive::{Each, OpenError, PackedText, Reader, is_archive, is_archive_name, of_node, packed_text};
 use crate::capture::{self, Options, Progress, Purpose};
 use crate::hosts::Hosts;
 use crate::listing::{Source, SourceKind, of_nodes};
 use crate::recognise::{HEAD, is_lfs_stub, output, recognise};
 use crate::redact::secrets;
+use crate::texts::join;
 use crate::{Budget, Output, Snapshot};
 use linerate_formats::bounds::{KEPT, TEXT as MAX_TEXT, TEXTS as MAX_TEXTS};
 use linerate_formats::{Gives, Kind, sniff};
@@ -60,12 +61,15 @@ pub fn load(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) -> 
     if is_archive(&head) {
         return match packed_text(std::fs::File::open(path).map_err(io)?, MAX_TEXT, &options.budget) {
             Some(packed) => one_packed(&packed, &name),
-            None => Reader::within(&options.budget).read(path),
+            None => with_texts(path, Reader::within(&options.budget).read(path), &options.budget),
         };
     }
     let mut bytes = Vec::new();
     std::fs::File::open(path).map_err(io)?.take(MAX_TEXT + 1).read_to_end(&mut bytes).map_err(io)?;
-    one_text(&bytes, &name)
+    match one_text(&bytes, &name) {
+        Err(e) if is_archive_name(&name) => with_texts(path, Err(e), &options.budget),
+        text => text,
+    }
 }
 
 /// The node of an archive that a path goes on to: `must-gather.tar.gz/gpu001`. `None`: no file is above it.
@@ -96,7 +100,8 @@ pub fn load_each(reader: &mut Reader, path: &Path, options: &Options, each: &mut
         let mut count = 0;
         let read = reader.read_each(path, &mut |at, node| {
             count += 1;
-            each(at, node);
+            let whole = node.is_ok() && at.is_empty();
+            each(at, if whole { with_texts(path, node, &options.budget) } else { node });
         });
         match read {
             Ok(()) => return Ok(()),
@@ -106,6 +111,33 @@ pub fn load_each(reader: &mut Reader, path: &Path, options: &Options, each: &mut
     }
     each("", Ok(load(path, options, &|_| {})?));
     Ok(())
+}
+
+/// The archive of a node with the texts that lie beside it in the node's own directory, `nodes/NAME`; those alone, where it cannot be read.
+fn with_texts(path: &Path, node: Result<Snapshot, OpenError>, budget: &Budget) -> Result<Snapshot, OpenError> {
+    let Some((dir, _)) = path.to_str().and_then(of_node) else { return node };
+    match node {
+        Ok(mut s) => {
+            let files = std::fs::read_dir(dir).into_iter().flatten().flatten().take(MAX_TEXTS);
+            let mut files: Vec<_> = files.filter(|f| f.file_type().is_ok_and(|t| t.is_file())).collect();
+            files.sort_by_key(std::fs::DirEntry::file_name);
+            for f in files {
+                let (name, mut bytes) = (f.file_name().to_string_lossy().into_owned(), Vec::new());
+                let read = std::fs::File::open(f.path()).and_then(|f| f.take(MAX_TEXT + 1).read_to_end(&mut bytes));
+                if read.is_ok() && !is_archive(&bytes) && s.size() + bytes.len() <= KEPT {
+                    join(&mut s, &name, &bytes);
+                }
+            }
+            Ok(s)
+        }
+        Err(e) => match texts(Path::new(dir), budget) {
+            Ok(mut s) => {
+                s.left_out(format!("{}: {}", path.display(), e.reason()));
+                Ok(s)
+            }
+            Err(_) => Err(e),
+        },
+    }
 }
 
 /// Loads an archive or a text from memory.
@@ -203,6 +235,13 @@ pub(crate) fn text(s: &mut Snapshot, name: &str, kind: Kind, bytes: &[u8]) {
 fn directory(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) -> Result<Snapshot, OpenError> {
     let tree = if is_snapshot_dir(path) { Some(path.to_owned()) } else { only_tree(path)? };
     let Some(tree) = tree else {
+        // A node's directory of a must-gather is its tree with what is beside that, not texts with an archive among them.
+        if let [one] = of_nodes(path).as_slice()
+            && one.kind == SourceKind::Archive
+            && one.path.to_str().and_then(of_node).is_some_and(|(dir, _)| Path::new(dir) == path)
+        {
+            return load(&one.path, options, progress);
+        }
         return match texts(path, &options.budget) {
             // No texts: archives of nodes, or a part of a tree, perhaps.
             Err(e @ OpenError::NotASnapshot { .. }) => match of_nodes(path).as_slice() {

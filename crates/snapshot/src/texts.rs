@@ -3,7 +3,7 @@
 use crate::archive::PackedText;
 use crate::hosts::{self, Hosts};
 use crate::recognise::recognise;
-use crate::{Snapshot, source};
+use crate::{Lookup, Snapshot, source};
 use linerate_formats::{Gives, Kind};
 
 /// What a text is, by its beginning (64 KiB are enough) and its name, which may end in that of a packing.
@@ -22,6 +22,17 @@ pub fn unpacked_name(name: &str) -> &str {
 #[must_use]
 pub fn hosts_of(name: &str, bytes: &[u8]) -> Vec<String> {
     hosts::of_text(recognise(PackedText::name(name), bytes), bytes).into_iter().collect()
+}
+
+/// Joins a text to the snapshot of its node, where the node's own tree does not have the file that it is a copy of. What linerate captured has all of
+/// its own time.
+pub(crate) fn join(s: &mut Snapshot, name: &str, bytes: &[u8]) {
+    let what = recognise(PackedText::name(name), bytes);
+    let is_there = |path: &str| matches!(s.resolve(path), Lookup::Found(_));
+    let is_known = matches!(what.gives(), Gives::Copy(path) if is_there(path));
+    if s.manifest.linerate.is_empty() && what.gives().facts() && !is_known {
+        source::text(s, name, what, bytes);
+    }
 }
 
 /// Texts of one node.

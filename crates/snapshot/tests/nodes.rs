@@ -175,3 +175,118 @@ fn a_directory_is_listed_once_for_all() {
     let e = load(dir.path(), &options_for(dir.path(), Purpose::Audit), &|_| {}).unwrap_err();
     assert!(matches!(&e, OpenError::Several { names, .. } if names.len() == 2), "{e}");
 }
+
+/// What is in a node's directory of a must-gather: the archive that `gather-sysinfo snapshot` makes, and what tools printed.
+fn must_gather(dir: &str) -> Vec<(String, Vec<u8>)> {
+    let sysinfo = gz(&tar_of(&[
+        ("machineinfo.json".to_owned(), b"{}".to_vec()),
+        ("proc/cmdline".to_owned(), b"ro iommu=pt\n".to_vec()),
+        ("proc/meminfo".to_owned(), b"MemTotal:       1055000000 kB\n".to_vec()),
+        ("sys/bus/pci/devices/0000:18:00.0/vendor".to_owned(), b"0x15b3\n".to_vec()),
+        ("sys/devices/system/node/node0/cpulist".to_owned(), b"0-3\n".to_vec()),
+        ("sys/devices/system/node/node0/distance".to_owned(), b"10\n".to_vec()),
+    ]));
+    let lspci = "18:00.0 0207: 15b3:1021\n\tSubsystem: 15b3:0041\n\tLnkSta:\tSpeed 32GT/s, Width x16\n\n";
+    let dmesg = "[    0.000000] Linux version 5.14.0-427.13.1.el9_4.x86_64 (mockbuild@x) #1 SMP\n\
+        [   12.000000] mlx5_core 0000:18:00.0: firmware version: 28.39.1002\n";
+    let of = |node: &str| format!("{dir}/nodes/{node}");
+    let text = |at: String, text: &str| (at, text.as_bytes().to_vec());
+    vec![
+        text(format!("{dir}/version"), "openshift/must-gather\n4.16.0\n"),
+        text(format!("{dir}/cluster-scoped-resources/core/nodes/gpu001.yaml"), "apiVersion: v1\nkind: Node\n"),
+        text(format!("{dir}/nodes/debug"), "[ns/10.0.0.1/pod]\n"),
+        // Its texts before and behind its archive.
+        text(format!("{}/dmesg", of("gpu001")), dmesg),
+        text(format!("{}/cpu_affinities.json", of("gpu001")), "{}"),
+        (format!("{}/sysinfo.tgz", of("gpu001")), sysinfo),
+        text(format!("{}/lspci", of("gpu001")), lspci),
+        text(format!("{}/proc_cmdline", of("gpu001")), "ro quiet\n"),
+        text(format!("{}/sysinfo.log", of("gpu001")), "done\n"),
+        // `oc exec` failed, and the archive is empty.
+        text(format!("{}/dmesg", of("gpu002")), dmesg),
+        (format!("{}/sysinfo.tgz", of("gpu002")), b"error: timed out\n".to_vec()),
+        // Texts alone.
+        text(format!("{}/lspci", of("gpu003")), lspci),
+        text(format!("{}/dmesg", of("gpu003")), dmesg),
+        // Nothing of use.
+        text(format!("{}/pods_info.json", of("gpu004")), "{}"),
+    ]
+}
+
+/// A node's command line, whether it has a tree, and the kinds of its outputs.
+type Shown = (String, bool, Vec<String>);
+
+fn shown(s: &Snapshot) -> Shown {
+    let cmdline = s.text(s.root(), "proc/cmdline").known().map_or("", |t| t.trim()).to_owned();
+    let tree = s.text(s.root(), "sys/devices/system/node/node0/cpulist").known().is_some();
+    let mut kinds: Vec<String> = s.outputs.iter().map(|o| format!("{:?}", o.kind)).collect();
+    kinds.sort();
+    (cmdline, tree, kinds)
+}
+
+/// An archive and a directory of a must-gather say the same of each node, by its tree and what tools printed beside it.
+#[test]
+fn a_must_gather_is_read_with_what_is_beside_the_trees() {
+    let root = "must-gather.local.591/quay-io-openshift-release-dev-sha256-0a1b";
+    let files = must_gather(root);
+    let expected = [
+        ("gpu001", "ro iommu=pt", true, &["Cmdline", "Dmesg", "Lspci"][..]),
+        ("gpu002", "", false, &["Dmesg"][..]),
+        ("gpu003", "", false, &["Dmesg", "Lspci"][..]),
+    ];
+    let is = |found: &[(String, Shown)]| {
+        for ((name, shown), (node, cmdline, tree, kinds)) in found.iter().zip(expected) {
+            assert_eq!((name.as_str(), shown.0.as_str(), shown.1), (node, cmdline, tree));
+            assert_eq!(shown.2, kinds, "{node}");
+        }
+        assert_eq!(found.len(), expected.len());
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let archive = dir.path().join("must-gather.tar.gz");
+    std::fs::write(&archive, gz(&tar_of(&files))).unwrap();
+    let mut found = Vec::new();
+    Reader::new()
+        .read_each(&archive, &mut |at, node| {
+            let name = linerate_snapshot::node_name(at, false).to_owned();
+            found.push((name, shown(&node.unwrap_or_else(|e| panic!("{at}: {e}")))));
+        })
+        .unwrap();
+    found.sort();
+    is(&found);
+    // Files of one node that lie apart are still one node's.
+    let mut mixed = files.clone();
+    mixed.sort_by_key(|(path, _)| path.rsplit('/').next().map(str::to_owned));
+    std::fs::write(&archive, tar_of(&mixed)).unwrap();
+    let mut names = Vec::new();
+    Reader::new()
+        .read_each(&archive, &mut |at, _| names.push(linerate_snapshot::node_name(at, false).to_owned()))
+        .unwrap();
+    names.sort();
+    assert_eq!(names, ["gpu001", "gpu002", "gpu003"]);
+    // Texts behind a node that was handed on are no node of their own, and said.
+    mixed.reverse();
+    std::fs::write(&archive, tar_of(&mixed)).unwrap();
+    let mut late = Vec::new();
+    Reader::new().read_each(&archive, &mut |at, node| late.push((at.ends_with("gpu001"), node.is_err()))).unwrap();
+    assert!(late.contains(&(true, true)) && late.len() == 5, "{late:?}");
+
+    let below = dir.path().join("unpacked");
+    for (path, data) in &files {
+        let path = below.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, data).unwrap();
+    }
+    let listed = sources(&below).unwrap().sources;
+    let mut found = Vec::new();
+    for source in listed.iter().filter(|s| s.kind != SourceKind::Unknown) {
+        let options = options_for(&source.path, Purpose::Audit);
+        linerate_snapshot::load_each(&mut Reader::new(), &source.path, &options, &mut |at, node| {
+            assert_eq!(at, "");
+            found.push((source.label.clone(), shown(&node.unwrap_or_else(|e| panic!("{}: {e}", source.name)))));
+        })
+        .unwrap();
+    }
+    is(&found);
+    let own = below.join(root).join("nodes/gpu001");
+    assert_eq!(shown(&load(&own, &options_for(&own, Purpose::Audit), &|_| {}).unwrap()), found[0].1);
+}

@@ -29,8 +29,9 @@ fn history(runs: u32) -> (tempfile::TempDir, PathBuf) {
 
 /// Whether an error says what is the matter with the file. A changed header may claim that it is read-only, or of another form.
 fn told(e: &StoreError) -> bool {
-    use StoreError::{Damaged, Denied, Foreign, Newer, NoSuchRun};
-    matches!(e, Damaged { .. } | Foreign { .. } | Newer { .. } | Denied { .. } | NoSuchRun { .. })
+    use StoreError::{Damaged, Denied, Foreign, Newer, NoSuchRun, Unfit};
+    // A damaged length may say more than a text can have.
+    matches!(e, Damaged { .. } | Foreign { .. } | Newer { .. } | Denied { .. } | NoSuchRun { .. } | Unfit { .. })
 }
 
 /// Reads and writes all there is to.

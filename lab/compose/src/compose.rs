@@ -111,6 +111,9 @@ impl Description {
         for (path, text) in &self.files {
             tree.file(checked(path)?, text.as_bytes());
         }
+        for edit in &self.edit {
+            edit.apply(&mut tree)?;
+        }
         for pattern in &self.remove {
             if tree.remove(pattern) == 0 {
                 return Err(nothing("remove", pattern));
@@ -172,7 +175,7 @@ fn root(d: &Description, f: &Function) -> String {
     format!("sys/devices/{bus}")
 }
 
-fn checked(path: &str) -> Result<&str, DescribeError> {
+pub(crate) fn checked(path: &str) -> Result<&str, DescribeError> {
     let bad = path.is_empty() || path.split('/').any(|n| n.is_empty() || n == "." || n == "..");
     if bad {
         return Err(DescribeError::impossible(

@@ -7,7 +7,7 @@ use toml::{Table, Value};
 /// Bases of bases at most.
 const MAX_BASES: usize = 4;
 /// Lists that a description adds to, rather than replaces.
-const APPENDED: [&str; 3] = ["remove", "denied", "lines"];
+const APPENDED: [&str; 4] = ["remove", "denied", "lines", "edit"];
 
 impl Description {
     /// Reads a description that has no `base`.

@@ -3,12 +3,13 @@
 //! its cores. CPU time is that of the client with all of its children.
 //!
 //! The program on the hosts is a script that prints a ready snapshot: what is measured is the way to it. `--dead`: of every ten hosts one answers
-//! nothing, and is asked by linerate only. `--check [--within SECONDS]`, as CI runs it: without clush, as many rounds as fit into the time (120 s), and
+//! nothing, not even a connection, and is asked by linerate only. `--check [--within SECONDS]`, as CI runs it: without clush, as many rounds as fit into the time (120 s), and
 //! an error beyond [`WALL`] times the wall time of pdsh, [`MEMORY`], or where a host was not collected. A machine on which no round fits says so and
 //! ends with 77.
 
 use super::measure::{self, Run};
 use crate::shell::{self, Result};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
@@ -137,8 +138,8 @@ fn measure_all(lab: &Lab, w: &Wanted, linerate: &Path) -> Result<bool> {
             d.push(said("clush", measure::run(&mut clush())?));
         }
         if w.dead {
-            let dead = silent(&hosts)?;
-            c.push(said("linerate, one of ten dead", measure::run(&mut ours(&dead.names))?));
+            let some = dead(&hosts)?;
+            c.push(said("linerate, one of ten dead", measure::run(&mut ours(&some.names))?));
         }
     }
     if a.is_empty() {
@@ -227,24 +228,34 @@ fn said(what: &str, r: Run) -> Run {
     r
 }
 
-/// Hosts of which every tenth has a port that accepts and says nothing.
-struct Silent {
+/// Hosts of which every tenth is dead: nothing answers, as of a node without power.
+struct Dead {
     names: Vec<String>,
-    _ports: Vec<std::net::TcpListener>,
+    _ports: Vec<(std::net::TcpListener, Vec<std::net::TcpStream>)>,
 }
 
-fn silent(hosts: &[String]) -> Result<Silent> {
+#[allow(unsafe_code)] // the standard library does not set the length of the queue
+fn dead(hosts: &[String]) -> Result<Dead> {
     let (mut names, mut ports) = (Vec::new(), Vec::new());
     for (i, host) in hosts.iter().enumerate() {
         if i % 10 != 5 {
             names.push(host.clone());
             continue;
         }
-        let port = std::net::TcpListener::bind((host.as_str(), 0)).map_err(|e| format!("{host}: {e}"))?;
-        names.push(format!("{host}:{}", port.local_addr().map_err(|e| e.to_string())?.port()));
-        ports.push(port);
+        let failed = |e: std::io::Error| format!("{host}: {e}");
+        let port = std::net::TcpListener::bind((host.as_str(), 0)).map_err(failed)?;
+        let address = port.local_addr().map_err(failed)?;
+        // The kernel drops what asks for a connection while a queue is full: a queue for one, and one that waits.
+        // SAFETY: the descriptor is that of the listener, which lives; `listen` takes no memory.
+        if unsafe { libc::listen(port.as_raw_fd(), 0) } != 0 {
+            return Err(failed(std::io::Error::last_os_error()));
+        }
+        let knock = || std::net::TcpStream::connect_timeout(&address, Duration::from_millis(50));
+        let waiting = std::iter::from_fn(|| knock().ok()).take(8).collect();
+        names.push(format!("{host}:{}", address.port()));
+        ports.push((port, waiting));
     }
-    Ok(Silent { names, _ports: ports })
+    Ok(Dead { names, _ports: ports })
 }
 
 /// One sshd on all addresses of loopback.

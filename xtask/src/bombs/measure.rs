@@ -3,6 +3,7 @@
 //! The kernel's peak of a process counts the memory of the one that it was forked from. So a small process of its own starts the
 //! runs: `cargo xtask bombs --serve`, asked by lines.
 
+use super::interrupt;
 use crate::bench::wait4;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -40,7 +41,7 @@ impl Server {
         let own = std::env::current_exe().map_err(|e| e.to_string())?;
         let mut command = Command::new(own);
         command.args(["bombs", "--serve"]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().map_err(|e| e.to_string())?;
+        let mut child = interrupt::start(&mut command).map_err(|e| e.to_string())?;
         let (to, from) = (child.stdin.take().ok_or("no pipe")?, child.stdout.take().ok_or("no pipe")?);
         Ok(Server { child, to, from: BufReader::new(from) })
     }
@@ -48,9 +49,12 @@ impl Server {
     pub(super) fn run(&mut self, binary: &Path, args: &[String], home: &Path) -> Result<Used, String> {
         let mut words = vec![binary.to_string_lossy().into_owned(), home.to_string_lossy().into_owned()];
         words.extend_from_slice(args);
-        writeln!(self.to, "{}", words.join(&BETWEEN.to_string())).map_err(|e| e.to_string())?;
         let mut line = String::new();
-        self.from.read_line(&mut line).map_err(|e| e.to_string())?;
+        let asked = writeln!(self.to, "{}", words.join(&BETWEEN.to_string()));
+        if asked.and_then(|()| self.from.read_line(&mut line)).unwrap_or_default() == 0 {
+            interrupt::wait();
+            return Err("the process that starts runs is gone".to_owned());
+        }
         let mut words = line.trim_end_matches('\n').splitn(3, ' ');
         let (cpu, peak) = (words.next().and_then(|w| w.parse().ok()), words.next().and_then(|w| w.parse().ok()));
         let end = words.next().filter(|w| !w.is_empty()).map(str::to_owned);
@@ -63,8 +67,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        interrupt::end(&mut self.child);
     }
 }
 

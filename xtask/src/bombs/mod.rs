@@ -2,9 +2,10 @@
 //! [--least N]`: inputs of at most 1 MB that cost their reader dear, given to every verb that reads. Each run is measured by what the
 //! kernel says of it: over 10 s of CPU, over 256 MiB of memory, or an end by a signal or a panic is a failure. So is a command that
 //! ran fewer bombs than asked for; with `--within`, fewer than `--least`. `--from` goes on where another command ended.
-//! `--growth`: how cost grows with each dimension, instead.
+//! `--growth`: how cost grows with each dimension, instead. A signal ends all of it at once (130 at Ctrl-C).
 
 mod growth;
+mod interrupt;
 mod kinds;
 mod measure;
 mod pack;
@@ -112,6 +113,7 @@ fn all(a: Asked) -> Result<()> {
     let binary = binary.canonicalize().map_err(|e| format!("{}: {e}", binary.display()))?;
     let work = std::env::temp_dir().join(format!("linerate-bombs-{}", std::process::id()));
     std::fs::create_dir_all(&work).map_err(|e| format!("{}: {e}", work.display()))?;
+    interrupt::watch(work.clone())?;
     if a.growth {
         let done = seeds::all().and_then(|s| growth::run(&binary, &work, &s, &a));
         let _ = std::fs::remove_dir_all(&work);

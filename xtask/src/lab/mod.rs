@@ -13,6 +13,7 @@ mod disk;
 mod drift;
 mod guest;
 mod hosts;
+mod layouts;
 mod machine;
 mod options;
 mod paths;
@@ -72,6 +73,7 @@ usage: cargo xtask lab setup
        cargo xtask lab run [--ci] [--jobs N] [--patience N] [--within N] [--facts-only] [--recheck] [--linerate FILE] [--keep] [NAME…]
        cargo xtask lab disk [--list] [--ci] [--full] [--patience N] [--within N] [--linerate FILE] [--keep] [NAME…]
        cargo xtask lab drift [--patience N] [--within N] [--recheck] [--linerate FILE]
+       cargo xtask lab layouts [--ci] [--patience N] [--linerate FILE] [NAME…]
        cargo xtask lab hosts [--seed N] [--linerate FILE] [--keep]
        cargo xtask lab --full [--patience N]
 
@@ -91,6 +93,8 @@ disk          boot Debian guests with a disk, GRUB and sshd for what takes a reb
               LINERATE_LAB_ACCEL=kvm or tcg decides how they are run, else KVM where it runs their firmware
 drift         boot the guests of lab/drift/guests.toml, which differ in what is written there, and hold drift and diff to it; two
               collections of one boot are equal, and a second boot changes only what a boot changes
+layouts       boot guests with the PCI trees that `linerate vm layout` writes of lab/layouts and of hosts of lab/nodes, whole and in parts; each device is
+              where the layout says, and NCCL concludes what it concludes on the host; --ci: of one host
 hosts         start sixteen hosts with sshd, each a composed node in namespaces of its own, two of them sick; collect, drift, learn, check,
               plan and apply over ssh, and hold the result to what was done (needs root); --keep leaves .lab/hosts/desk, as a failure does
 
@@ -107,6 +111,9 @@ pub(crate) fn main(args: &[String]) -> ExitCode {
         Some("disk") => options::Options::parse(args.get(1..).unwrap_or_default()).and_then(|o| disk::main(&paths, &o)),
         Some("drift") => {
             options::Options::parse(args.get(1..).unwrap_or_default()).and_then(|o| drift::main(&paths, &o))
+        }
+        Some("layouts") => {
+            options::Options::parse(args.get(1..).unwrap_or_default()).and_then(|o| layouts::main(&paths, &o))
         }
         Some("hosts") => hosts::main(&paths, args.get(1..).unwrap_or_default()),
         Some("--full") => options::Options::parse(args).and_then(|o| {

@@ -48,7 +48,7 @@ impl ActDone for FileAct {
         Ok(Made { after: left(vec![now]), output: None })
     }
 
-    fn look(&self, hands: &Hands<'_>, before: &Seen) -> Done<Look> {
+    fn look(&self, hands: &Hands<'_>, _: &Journal, before: &Seen) -> Done<Look> {
         hands.root.sweep(&self.path)?;
         let now = look(hands.root, &self.path)?;
         let (old, _) = one(before)?;

@@ -72,17 +72,20 @@ pub(super) fn restore(root: &Root, old: &FileSeen, there: &FileSeen, journal: &J
     if there.there == old.there {
         return Ok(());
     }
-    let (Some(shape), Some(kept)) = (&old.there, &old.kept) else { return root.remove(&old.path) };
-    let path = journal.kept(kept);
-    let bytes = root.read(&path, FILE)?.map(|t| t.bytes).unwrap_or_default();
-    if sha256(&bytes) != shape.digest {
-        return Err(Wrong::new(
-            "journal",
-            format!("{path}, which holds {} as it was, is missing or damaged", old.path),
-        ));
-    }
+    let Some(shape) = &old.there else { return root.remove(&old.path) };
+    let bytes = bytes(root, journal, old)?;
     let Shape { mode, uid, gid, mtime, ref xattrs, .. } = *shape;
     root.restore(&old.path, &bytes, Meta { mode, owner: Some((uid, gid)), mtime: Some(mtime) }, xattrs)
+}
+
+/// The bytes of a file as it was.
+pub(super) fn bytes(root: &Root, journal: &Journal, old: &FileSeen) -> Done<Vec<u8>> {
+    let path = journal.kept(old.kept.as_deref().unwrap_or("nothing"));
+    let bytes = root.read(&path, FILE)?.map(|t| t.bytes).unwrap_or_default();
+    if old.there.as_ref().is_some_and(|shape| sha256(&bytes) == shape.digest) {
+        return Ok(bytes);
+    }
+    Err(Wrong::new("journal", format!("{path}, which holds {} as it was, is missing or damaged", old.path)))
 }
 
 /// Removes directories that were made for the act, if nothing else is in them.

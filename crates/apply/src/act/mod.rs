@@ -1,5 +1,6 @@
 //! One act: look at what is there and keep it, make it, look again, undo it. Each is the same when done twice.
 
+mod domain;
 mod file;
 mod kept;
 mod nic_firmware;
@@ -77,7 +78,7 @@ pub(crate) trait ActDone {
     fn make(&self, hands: &Hands<'_>, journal: &Journal, before: &Seen) -> Done<Made>;
 
     /// Looks where it was when it had been announced.
-    fn look(&self, hands: &Hands<'_>, before: &Seen) -> Done<Look>;
+    fn look(&self, hands: &Hands<'_>, journal: &Journal, before: &Seen) -> Done<Look>;
 
     /// Puts back what was there. `after` is what was seen when it was made; `None`: it was interrupted. `same_boot`: no boot lies between.
     fn undo(
@@ -116,6 +117,7 @@ pub(crate) fn on_node(act: &Act) -> Option<&dyn ActDone> {
         Act::Value(act) => Some(act),
         Act::Trial(act) => Some(act),
         Act::NicFirmware(act) => Some(act),
+        Act::Domain(act) => Some(act),
         Act::Bios(_) | Act::Label(_) => None,
     }
 }

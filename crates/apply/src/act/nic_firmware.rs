@@ -125,7 +125,7 @@ impl ActDone for NicFirmwareAct {
         set(hands, self, &self.after)
     }
 
-    fn look(&self, hands: &Hands<'_>, before: &Seen) -> Done<Look> {
+    fn look(&self, hands: &Hands<'_>, _: &Journal, before: &Seen) -> Done<Look> {
         let (now, old) = (next(hands, self)?, old(before)?);
         Ok(match () {
             () if same(&now, &self.after) => Look::After(Seen::Value { value: now }),

@@ -26,7 +26,7 @@ impl ActDone for RunAct {
     }
 
     /// It is made again: twice is the same as once.
-    fn look(&self, _: &Hands<'_>, _: &Seen) -> Done<Look> {
+    fn look(&self, _: &Hands<'_>, _: &Journal, _: &Seen) -> Done<Look> {
         Ok(Look::Before)
     }
 

@@ -155,7 +155,7 @@ impl ActDone for TrialAct {
     }
 
     /// An interrupted one is made again: choosing an entry twice is choosing it.
-    fn look(&self, hands: &Hands<'_>, before: &Seen) -> Done<Look> {
+    fn look(&self, hands: &Hands<'_>, _: &Journal, before: &Seen) -> Done<Look> {
         let (old, now, ours) = entry_now(hands.root, before)?;
         Ok(if ours || now.like(old) {
             Look::Before

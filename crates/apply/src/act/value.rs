@@ -80,7 +80,7 @@ impl ActDone for ValueAct {
         set(hands.root, &self.path, &self.after)
     }
 
-    fn look(&self, hands: &Hands<'_>, before: &Seen) -> Done<Look> {
+    fn look(&self, hands: &Hands<'_>, _: &Journal, before: &Seen) -> Done<Look> {
         let (now, path) = (read(hands.root, &self.path)?, &self.path);
         Ok(match before {
             _ if shows(&now, &self.after) => Look::After(seen(&now)),

@@ -78,7 +78,7 @@ fn one(hands: &Hands<'_>, journal: &mut Journal, key: &Key, act: &Act, work: &mu
     }
     let done = on_node(act).ok_or_else(not_here)?;
     let before = match begun {
-        Some(begun) if begun.stands == Stands::Announced => match done.look(hands, &begun.before)? {
+        Some(begun) if begun.stands == Stands::Announced => match done.look(hands, journal, &begun.before)? {
             Look::After(after) => {
                 work.told.push(format!("{}: it was made before linerate was interrupted", act.summary()));
                 return note(journal, hands, key, Made { after, output: None });

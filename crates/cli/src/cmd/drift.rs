@@ -10,25 +10,21 @@ use crate::progress::Line;
 use crate::sightings::{self, Seen};
 use crate::sources::{self, Member};
 use crate::targets;
-use linerate_fleet::diff::{Diff, diff};
+use linerate_fleet::Record;
 use linerate_fleet::drift::{Head, Members, Options, Reference, Table, drift};
 use linerate_fleet::identity::Remark;
-use linerate_fleet::since::Changes;
-use linerate_fleet::{Profile, Record};
 use linerate_gather::fan::directory_name;
 use linerate_gather::index::{Index, NAME, Tabled, When};
 use linerate_gather::inventory::References;
-use linerate_node::Node;
 use linerate_report::drift::{Format, Report, Unreadable};
-use linerate_snapshot::capture::{Options as CaptureOptions, Purpose};
-use linerate_snapshot::{OpenError, Snapshot};
-use std::collections::{BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
+use linerate_snapshot::Snapshot;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 pub(crate) fn run(a: &DriftArgs) -> Result<u8, Failure> {
     let chosen = a.of.read()?;
     if let Some(time) = a.since {
-        return since(a, time, &chosen);
+        return super::drift_since::run(a, time, &chosen);
     }
     // What hashing makes of names differs from node to node, and would be taken for a difference.
     let Compared { table, unreadable, remarks: identities } = match live::many(&a.on, false)? {
@@ -56,7 +52,7 @@ pub(crate) fn run(a: &DriftArgs) -> Result<u8, Failure> {
     Ok(report.exit_code)
 }
 
-fn format(a: &DriftArgs, sink: &Sink) -> Format {
+pub(super) fn format(a: &DriftArgs, sink: &Sink) -> Format {
     match a.format {
         DiffFormat::Text => Format::Text(a.out.style(sink)),
         DiffFormat::Json => Format::Json,
@@ -75,20 +71,22 @@ struct Compared {
 
 /// Of an index or of snapshots.
 fn of_sources(named: &[PathBuf], chosen: &Chosen) -> Result<Compared, Failure> {
-    let (paths, claims) = Claims::take(named)?;
-    // An index does not hold what is joined here.
-    let known = if claims.is_empty() { indexed(&paths, chosen)? } else { None };
-    let mut found = match known {
+    // Lists that lie in its directory are joined in an index. Those that are named beside it are not, and then it is not the only source.
+    let mut found = match indexed(named, chosen)? {
         Some(answer) => answer,
-        None => of_snapshots(&paths, chosen.of(sources::latest(&paths)), (&claims, chosen))?,
+        None => {
+            let (paths, claims) = Claims::take_of_many(named)?;
+            let found = of_snapshots(&paths, chosen.of(sources::latest(&paths)), (&claims, chosen))?;
+            claims.finish();
+            found
+        }
     };
     found.unreadable.extend(missing(chosen)?);
-    claims.finish();
     Ok(found)
 }
 
-/// Of an index that says what the snapshots do.
-fn indexed(sources: &[PathBuf], chosen: &Chosen) -> Result<Option<Compared>, Failure> {
+/// The index of what is named, where it says what the snapshots do.
+pub(super) fn current(sources: &[PathBuf]) -> Result<Option<Index>, Failure> {
     let [source] = sources else { return Ok(None) };
     if source.is_dir() && !source.join(NAME).is_file()
         || source.is_file() && source.extension() != Some("parquet".as_ref())
@@ -97,12 +95,18 @@ fn indexed(sources: &[PathBuf], chosen: &Chosen) -> Result<Option<Compared>, Fai
     }
     let index = Index::open(source)?;
     if source.is_dir() {
-        let stale = index.stale(source)?;
+        let stale = index.stale_beside(source, &sources::listing(source).all)?;
         if stale.new + stale.gone > 0 || !index.is_current() {
             remark("the index is out of date, so the snapshots are read (`linerate fleet index` updates it)");
             return Ok(None);
         }
     }
+    Ok(Some(index))
+}
+
+/// Of an index that says what the snapshots do.
+fn indexed(sources: &[PathBuf], chosen: &Chosen) -> Result<Option<Compared>, Failure> {
+    let Some(index) = current(sources)? else { return Ok(None) };
     let Tabled { table, unreadable, remarks } = index.table(When::Newest, chosen.set())?;
     table
         .heads()
@@ -111,45 +115,6 @@ fn indexed(sources: &[PathBuf], chosen: &Chosen) -> Result<Option<Compared>, Fai
         .for_each(|l| _ = chosen.takes(l));
     let unreadable = unreadable.into_iter().map(|(source, why)| Unreadable { source, why }).collect();
     Ok(Some(Compared { table, unreadable, remarks }))
-}
-
-/// Each node beside its own past.
-fn since(a: &DriftArgs, time: u64, chosen: &Chosen) -> Result<u8, Failure> {
-    let sources::Pairs { both: mut pairs, mut new, mut old } = sources::pairs(&a.sources, time);
-    pairs.retain(|(_, now)| chosen.takes(&now.label));
-    new.retain(|label| chosen.takes(label));
-    old.retain(|label| chosen.takes(label));
-    let lost = missing(chosen)?;
-    if pairs.is_empty() && new.is_empty() && old.is_empty() {
-        return Err(Failure::new("no snapshots of nodes at several times")
-            .hint("--since reads a fleet's directory, NODE/TIME.tar.zst, as `collect --on` writes it"));
-    }
-    let members: Vec<Member> = pairs.iter().map(|(_, now)| now.clone()).collect();
-    let nobody = Member::of(Path::new(""));
-    let before: HashMap<&Path, &Member> = pairs.iter().map(|(b, now)| (now.path.as_path(), b)).collect();
-    let look = |now: &Member, _: &str, snapshot: &Snapshot| -> Result<Diff, OpenError> {
-        let member = before.get(now.path.as_path()).map_or(&nobody, |m| *m);
-        let options = CaptureOptions { redact: false, ..crate::budget::options(&member.path, Purpose::Audit) };
-        let then = linerate_snapshot::load(&member.path, &options, &|_| {})?;
-        let profile = |s: &Snapshot| Profile::of(&member.label, &Node::decode(s), s, linerate_rules::rules());
-        Ok(diff(&profile(&then), &profile(snapshot)))
-    };
-    // What nobody looked at since then is not unchanged.
-    let not_since = |source: String| Unreadable { source, why: "it has no snapshot since then".to_owned() };
-    let (mut changes, mut unreadable) = (Changes::default(), old.into_iter().map(not_since).collect::<Vec<_>>());
-    crate::many::each(&members, (false, &crate::many::as_it_is, chosen, &Line::new(true)), look, |label, seen| {
-        match seen.and_then(|found| found) {
-            Ok(found) => changes.node(label, &found),
-            Err(e) => unreadable.push(Unreadable { source: label.to_owned(), why: e.reason() }),
-        }
-        Ok(())
-    })?;
-    unreadable.extend(lost);
-    let report = linerate_report::since::Report::of(&changes, &new, unreadable);
-    let mut sink = a.out.sink()?;
-    report.write(format(a, &sink), &mut sink)?;
-    sink.finish()?;
-    Ok(report.exit_code)
 }
 
 /// Of snapshots. A node that is found under several names in a directory counts once, and so all are read again without its older snapshots.
@@ -176,7 +141,7 @@ type Read = ((Table, Vec<Unreadable>), Vec<Seen>);
 fn table(members: &[Member], claims: &Claims, chosen: &Chosen) -> Result<Read, Failure> {
     let look = |m: &Member, label: &str, snapshot: &Snapshot| {
         let time = sightings::taken(&m.path, snapshot);
-        (Record { time, ..Record::read(label, snapshot) }, Seen::of(&m.path, label, snapshot))
+        (Record { time, ..Record::facts(label, snapshot) }, Seen::of(&m.path, label, snapshot))
     };
     let before = |label: &str, snapshot: &mut Snapshot| claims.join(snapshot, label);
     let (mut table, mut unreadable, mut all) = (Table::new(), Vec::new(), Vec::new());
@@ -248,7 +213,7 @@ fn find<'t>(table: &'t Table, name: &str) -> Option<(u32, &'t str)> {
 }
 
 /// Nodes that were asked for, of which there is nothing.
-fn missing(chosen: &Chosen) -> Result<impl Iterator<Item = Unreadable>, Failure> {
+pub(super) fn missing(chosen: &Chosen) -> Result<impl Iterator<Item = Unreadable>, Failure> {
     let lost = chosen.missing()?.into_iter();
     Ok(lost.map(|source| Unreadable { source, why: NO_SOURCE.to_owned() }))
 }

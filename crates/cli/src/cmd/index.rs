@@ -1,5 +1,6 @@
 //! `linerate fleet index`, and the index that `collect --on` brings up to what it collected.
 
+use crate::claims;
 use crate::index_args::IndexArgs;
 use crate::output::{Failure, remark};
 use crate::progress::Line;
@@ -47,6 +48,8 @@ fn bring(dir: &Path, rebuild: bool, threads: usize, quiet: bool) -> Result<Updat
     let how = Update { rebuild, budget: crate::budget::budget(), threads };
     let done = update(dir, &how, &mut |done, all| line.count(done, all, "snapshots for the index"))?;
     drop(line);
+    claims::left_out(&done.lists);
+    claims::said(&done.lists, &done.joins);
     if let Some(why) = &done.rebuilt {
         remark(&format!("all snapshots were read again for the index: {why}"));
     }

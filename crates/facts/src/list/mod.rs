@@ -11,6 +11,7 @@ use crate::{Def, Fact, Form, Subject, Unit, Value, Version1};
 use linerate_node::Node;
 use linerate_snapshot::{Place, Reading, Why};
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// A fact, and how it is read from the node and its subject.
 pub(crate) struct Row<F> {
@@ -165,31 +166,77 @@ pub fn each_subject<'n>(
     below(node, Subject::Node, wanted, take);
 }
 
+/// The facts of each kind of subject, in the order of [`of`].
+pub(crate) fn tables() -> Vec<Vec<&'static Def>> {
+    fn of<F>(table: &'static [Row<F>]) -> Vec<&'static Def> {
+        table.iter().map(|r| &r.def).collect()
+    }
+    vec![
+        [of(node::NODE), of(cluster::NODE)].concat(),
+        of(node::NUMA),
+        of(node::IDLE),
+        of(node::SYSCTL),
+        of(node::GROUP),
+        of(gpu::GPU),
+        of(nic::FIRMWARE),
+        of(nic::SETTING),
+        of(rdma::DEVICE),
+        of(rdma::PORT),
+        of(rdma::GID),
+        of(nic::INTERFACE),
+        of(pci::FUNCTION),
+        of(pci::BAR),
+        of(pci::RESIZABLE),
+        of(cluster::LABEL),
+        of(cluster::ANNOTATION),
+        of(cluster::TAINT),
+        of(cluster::RESOURCE),
+        of(cluster::CONDITION),
+        of(cluster::GRES),
+    ]
+}
+
+/// Which of [`tables`] a subject has.
+pub(crate) fn table(subject: &Subject<'_>) -> usize {
+    match subject {
+        Subject::Node => 0,
+        Subject::NumaNode(_) => 1,
+        Subject::IdleState(_) => 2,
+        Subject::Sysctl(_) => 3,
+        Subject::IommuGroup(_) => 4,
+        Subject::Gpu(_) => 5,
+        Subject::NicFirmware(_) => 6,
+        Subject::Setting(..) => 7,
+        Subject::RdmaDevice(_) => 8,
+        Subject::Port(..) => 9,
+        Subject::Gid(..) => 10,
+        Subject::Interface(_) => 11,
+        Subject::Function(_) => 12,
+        Subject::Bar(..) => 13,
+        Subject::ResizableBar(..) => 14,
+        Subject::Label(_) => 15,
+        Subject::Annotation(_) => 16,
+        Subject::Taint(_) => 17,
+        Subject::Resource(_) => 18,
+        Subject::NodeCondition(_) => 19,
+        Subject::Gres(_) => 20,
+    }
+}
+
 /// Every fact that there is, by subject in the order of the list.
 pub fn defs() -> impl Iterator<Item = &'static Def> {
-    fn of<F>(table: &'static [Row<F>]) -> impl Iterator<Item = &'static Def> {
-        table.iter().map(|r| &r.def)
-    }
-    of(node::NODE)
-        .chain(of(cluster::NODE))
-        .chain(of(node::NUMA))
-        .chain(of(node::IDLE))
-        .chain(of(node::SYSCTL))
-        .chain(of(node::GROUP))
-        .chain(of(gpu::GPU))
-        .chain(of(nic::FIRMWARE))
-        .chain(of(nic::SETTING))
-        .chain(of(rdma::DEVICE))
-        .chain(of(rdma::PORT))
-        .chain(of(rdma::GID))
-        .chain(of(nic::INTERFACE))
-        .chain(of(pci::FUNCTION))
-        .chain(of(pci::BAR))
-        .chain(of(pci::RESIZABLE))
-        .chain(of(cluster::LABEL))
-        .chain(of(cluster::ANNOTATION))
-        .chain(of(cluster::TAINT))
-        .chain(of(cluster::RESOURCE))
-        .chain(of(cluster::CONDITION))
-        .chain(of(cluster::GRES))
+    tables().into_iter().flatten()
+}
+
+/// The list whose members have a fact, by the ids of both: `rdma.ports` of `rdma.ports.state`. It is what [`Subject::prefix`] of a member says. `None`:
+/// the node has it.
+#[must_use]
+pub fn list_of(id: &str) -> Option<&'static str> {
+    static LISTS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+        let mut all: Vec<&'static str> = defs().filter(|d| d.form == Form::Members).map(|d| d.id).collect();
+        all.sort_unstable();
+        all
+    });
+    let above = id.rmatch_indices('.').filter_map(|(at, _)| id.get(..at));
+    above.into_iter().find_map(|id| LISTS.get(LISTS.binary_search(&id).ok()?).copied())
 }

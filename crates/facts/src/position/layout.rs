@@ -2,9 +2,10 @@
 
 use super::{Name, NotAPosition, Positions, Seat};
 use linerate_node::pci::Kind;
-use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error, StrDeserializer};
+use serde::{Deserialize, Serialize};
+use std::fmt::{self, Write};
 
 /// Seats that a layout may have.
 pub const MANY: usize = linerate_formats::bounds::SEATS;
@@ -19,15 +20,20 @@ impl Positions {
     pub fn layout(&self, wanted: impl Fn(&Seat) -> bool) -> String {
         let mut out = String::new();
         for seat in self.seats.iter().filter(|s| wanted(s)).take(MANY) {
-            let path = seat.path.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string);
-            let role = seat.role.to_string();
-            let name = match &seat.name {
-                Name::Word(word) if *word != role => word.as_str(),
-                _ => "",
+            let from = out.len();
+            // A text takes whatever is written.
+            let _ = write!(out, "{}", seat.role);
+            let is_role = matches!(&seat.name, Name::Word(word) if out.get(from..) == Some(word.as_str()));
+            let _ = match &seat.path {
+                Some(path) => write!(out, "\t{path}"),
+                None => write!(out, "\t-"),
             };
-            let kind = kind_name(seat.kind);
-            let name: String = name.chars().filter(|c| !c.is_control()).collect();
-            out.push_str(&format!("{role}\t{path}\t{kind}\t{}\t{name}\n", seat.list));
+            let _ = write!(out, "\t{}\t{}\t", KindName(seat.kind), seat.list);
+            match &seat.name {
+                Name::Word(word) if !is_role => out.extend(word.chars().filter(|c| !c.is_control())),
+                _ => {}
+            }
+            out.push('\n');
         }
         out
     }
@@ -59,6 +65,11 @@ fn seat(line: &str) -> Option<Seat> {
     })
 }
 
-fn kind_name(kind: Kind) -> String {
-    serde_json::to_value(kind).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
+/// A kind as JSON has it.
+struct KindName(Kind);
+
+impl fmt::Display for KindName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.serialize(f)
+    }
 }

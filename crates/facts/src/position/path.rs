@@ -50,27 +50,30 @@ impl FromStr for Path {
 /// The root buses of a machine. Firmware numbers buses anew when a card is added; the order of root buses is that of the board.
 pub(super) struct Paths {
     roots: Vec<(u32, u8)>,
+    /// The bridges above each function, nearest first, and whether the last of them is seen to be on a root bus.
+    above: Vec<(Vec<FnId>, bool)>,
 }
 
 impl Paths {
     pub(super) fn of(pci: &PciTree<'_>) -> Self {
-        let roots: BTreeSet<_> = pci.iter().filter_map(|(id, _)| top(pci, id)).map(bus).collect();
-        Paths { roots: roots.into_iter().collect() }
+        let above: Vec<(Vec<FnId>, bool)> = pci.iter().map(|(id, _)| pci.ancestors(id)).collect();
+        let tops = pci.iter().zip(&above).filter_map(|((id, _), way)| top(pci, id, way));
+        let roots: BTreeSet<_> = tops.map(bus).collect();
+        Paths { roots: roots.into_iter().collect(), above }
     }
 
     /// `None` where the source does not show what the function is below.
     pub(super) fn way(&self, pci: &PciTree<'_>, id: FnId) -> Option<Path> {
-        let root = self.roots.binary_search(&bus(top(pci, id)?)).ok()?;
-        let (above, _) = pci.ancestors(id);
-        let all = above.into_iter().rev().chain([id]);
-        let steps = all.map(|step| (pci.get(step).bdf.device, pci.get(step).bdf.function)).collect();
+        let way = self.above.get(id.0 as usize)?;
+        let root = self.roots.binary_search(&bus(top(pci, id, way)?)).ok()?;
+        let all = way.0.iter().rev().chain([&id]);
+        let steps = all.map(|step| (pci.get(*step).bdf.device, pci.get(*step).bdf.function)).collect();
         Some(Path { root: root as u16, steps })
     }
 }
 
 /// The function on the root bus that another one is below, or is.
-fn top(pci: &PciTree<'_>, id: FnId) -> Option<Bdf> {
-    let (above, is_complete) = pci.ancestors(id);
+fn top(pci: &PciTree<'_>, id: FnId, (above, is_complete): &(Vec<FnId>, bool)) -> Option<Bdf> {
     is_complete.then(|| pci.get(above.last().copied().unwrap_or(id)).bdf)
 }
 

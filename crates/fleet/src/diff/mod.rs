@@ -14,7 +14,7 @@ use crate::lost;
 use crate::named::{Beside, FAR, NEAREST, beside, names_devices, renamed};
 use crate::profile::is_hash;
 use crate::{Line, Profile, State, Thing, Whose};
-use linerate_facts::position::{Alignment, Role, Seat, align};
+use linerate_facts::position::{Alignment, Name, Role, Seat, align};
 use linerate_facts::{Compared, Def, compared};
 use linerate_rules::Severity;
 use std::borrow::Cow;
@@ -73,7 +73,7 @@ pub struct Verdicts {
 }
 
 /// What differs between two nodes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Diff {
     /// What differs, the worst first.
     pub differences: Vec<Difference>,
@@ -169,7 +169,8 @@ impl Pass<'_> {
             let lost: BTreeSet<Role> =
                 all.iter().filter_map(|i| from.positions.seats.get(*i)).map(|s| s.role.clone()).collect();
             for i in all {
-                let Some(seat) = from.positions.seats.get(i).filter(|s| would_list(to, s)) else { continue };
+                let is_shown = |s: &&Seat| would_list(to, s) && !is_silent(from, &Whose::Device(i));
+                let Some(seat) = from.positions.seats.get(i).filter(is_shown) else { continue };
                 self.alone[side].insert(i);
                 // Its functions and the bridges above it go with it.
                 if lost::whole(&seat.role).is_some_and(|whole| lost.contains(&whole)) {
@@ -235,7 +236,9 @@ impl Pass<'_> {
             };
             match self.b.things.get(&other) {
                 Some(theirs) => self.both(thing, &other, lines, theirs),
-                None if is_listed(self.b, &other) => self.one(0, thing, &other, &mut reported),
+                None if is_listed(self.b, &other) && !is_silent(self.b, &other.whose) => {
+                    self.one(0, thing, &other, &mut reported);
+                }
                 None => self.unseen[0] += lines.len(),
             }
         }
@@ -253,7 +256,7 @@ impl Pass<'_> {
             if self.a.things.contains_key(&thing) {
                 continue;
             }
-            if is_listed(self.a, &thing) {
+            if is_listed(self.a, &thing) && !is_silent(self.a, &thing.whose) {
                 self.one(1, &thing, other, &mut reported);
             } else {
                 self.unseen[1] += lines.len();
@@ -376,7 +379,9 @@ const ONLY_THERE: &str = " (not on the other)";
 
 /// Whether a node would show such a device: the list that names it was read there, and whole.
 fn would_list(p: &Profile, seat: &Seat) -> bool {
-    let same_form = |s: &Seat| std::mem::discriminant(&s.name) == std::mem::discriminant(&seat.name);
+    // A device that had an address is called by its role in a layout.
+    let has_address = |s: &Seat| matches!(&s.name, Name::Address(_)) || s.name == Name::Word(s.role.to_string());
+    let same_form = |s: &Seat| has_address(s) == has_address(seat);
     p.line(&Thing::node(), seat.list).is_some_and(was_seen)
         && match seat.list {
             "pci" => p.pci_is_whole,
@@ -384,6 +389,13 @@ fn would_list(p: &Profile, seat: &Seat) -> bool {
             // Names cannot be looked for among addresses.
             list => p.positions.seats.iter().all(|s| s.list != list || same_form(s)),
         }
+}
+
+/// A bridge with nothing below it, of which a record keeps its place and no facts.
+fn is_silent(p: &Profile, whose: &Whose) -> bool {
+    let seat = whose.device().and_then(|i| p.positions.seats.get(i));
+    let function = || Thing { whose: whose.clone(), prefix: "pci", part: String::new() };
+    seat.is_some_and(|s| matches!(s.role, Role::Bridge(_))) && !p.things.contains_key(&function())
 }
 
 fn was_seen(line: &Line) -> bool {

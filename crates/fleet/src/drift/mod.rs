@@ -15,6 +15,7 @@ pub use table::{CellNo, GroupNo, Head, NodeNo, Table};
 use crate::class::{Traits, classes};
 use crate::lost;
 use crate::named::{Beside, FAR, NEAREST, beside, names_devices};
+use crate::recorded::prefix;
 use crate::{Owner, Said, Seen};
 use linerate_facts::{Compared, Def, compared, defs};
 use linerate_rules::Severity;
@@ -472,35 +473,13 @@ fn severity(values: &[Shown]) -> Option<Severity> {
     }
 }
 
-/// Id of the list that names the thing of a fact. A word of a list is named by the list itself.
+/// Id of the list that names the thing of a fact. A word of a list is named by the list itself, a PCI function by the layout.
 fn list_of(key: &Key) -> &'static str {
-    let is_of = |p: &&&str| key.id.strip_prefix(**p).is_some_and(|r| r.starts_with('.'));
-    let is_word = !key.part.is_empty() && matches!(key.owner, Owner::Node);
-    PREFIXES.iter().find(is_of).copied().unwrap_or(if is_word { key.id } else { "" })
+    match prefix(&key.owner, &key.part, key.id) {
+        "pci" => "",
+        list => list,
+    }
 }
-
-/// What ids of facts begin with, longer ones first.
-const PREFIXES: [&str; 19] = [
-    "nic_firmware.settings",
-    "kubernetes.annotations",
-    "kubernetes.conditions",
-    "kubernetes.resources",
-    "kubernetes.labels",
-    "kubernetes.taints",
-    "cpu.idle_states",
-    "pci.resizable_bars",
-    "rdma.ports.gids",
-    "iommu.groups",
-    "nic_firmware",
-    "rdma.ports",
-    "slurm.gres",
-    "pci.bars",
-    "sysctl",
-    "gpus",
-    "rdma",
-    "numa",
-    "net",
-];
 
 /// Ids of the facts that a fact is a part of: `pci.express` of `pci.express.max_payload`.
 fn wholes(id: &'static str) -> impl Iterator<Item = &'static str> {

@@ -47,6 +47,19 @@ pub(super) struct Cell {
     pub(super) said: Judged,
 }
 
+/// What came behind something: the last of it, and another one before. Where nodes differ, it is mostly one of two.
+#[derive(Debug, Clone, Copy, Default)]
+struct Next([Option<CellNo>; 2]);
+
+impl Next {
+    fn came(&mut self, cell: CellNo) {
+        let Next([last, other]) = self;
+        if *last != Some(cell) {
+            *other = last.replace(cell);
+        }
+    }
+}
+
 /// What rules say about a value on the nodes that show it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Judged {
@@ -77,6 +90,10 @@ pub struct Table {
     pub(super) keys: Vec<Key>,
     pub(super) values: Vec<Seen>,
     pub(super) cells: Vec<Cell>,
+    /// For each group the cells that a record began with.
+    begins: Vec<Next>,
+    /// For each cell those that came behind it in a record.
+    behind: Vec<Next>,
     group_at: HashMap<(Traits, String), u32>,
     key_at: HashMap<Key, u32>,
     value_at: HashMap<Seen, u32>,
@@ -96,6 +113,7 @@ impl Table {
         let at = *self.group_at.entry((traits.clone(), layout.to_owned())).or_insert(next);
         if at == next {
             self.groups.push((traits.clone(), layout.to_owned()));
+            self.begins.push(Next::default());
         }
         GroupNo(at)
     }
@@ -115,6 +133,7 @@ impl Table {
         let at = *self.cell_at.entry((group.0, key, value)).or_insert(next);
         if at == next {
             self.cells.push(Cell { group, key, value, members: Members::default(), said: Judged::default() });
+            self.behind.push(Next::default());
         }
         CellNo(at)
     }
@@ -137,10 +156,43 @@ impl Table {
             incomplete: record.incomplete,
         };
         let node = self.node(head, group);
-        for Row { owner, part, id, seen, verdict } in record.rows.iter().filter(|r| !r.is_answer()) {
-            let cell = self.cell(group, owner, part, id, seen);
-            self.add(cell, node, *verdict);
+        let mut last = None;
+        for row in record.rows.iter().filter(|r| !r.is_answer()) {
+            let cell = self.behind(group, last, row);
+            self.add(cell, node, row.verdict);
+            last = Some(cell);
         }
+    }
+
+    /// The cell of a row, behind another one or at the beginning of a record. Nodes that are built alike show nearly the same in the same order:
+    /// mostly it is the one that came there before, which costs much less than to look for it.
+    fn behind(&mut self, group: GroupNo, last: Option<CellNo>, row: &Row) -> CellNo {
+        let before = match last {
+            Some(cell) => self.behind.get(cell.0 as usize),
+            None => self.begins.get(group.0 as usize),
+        };
+        let known = before.and_then(|next| next.0.iter().flatten().position(|n| self.is_of(*n, row)));
+        let cell = match (known, before) {
+            (Some(at), Some(Next(cells))) => cells.get(at).copied().flatten(),
+            _ => None,
+        };
+        let cell = cell.unwrap_or_else(|| self.cell(group, &row.owner, &row.part, row.id, &row.seen));
+        if known != Some(0) {
+            let next = match last {
+                Some(before) => self.behind.get_mut(before.0 as usize),
+                None => self.begins.get_mut(group.0 as usize),
+            };
+            next.into_iter().for_each(|next| next.came(cell));
+        }
+        cell
+    }
+
+    /// Whether a cell is that of a row of its group.
+    fn is_of(&self, cell: CellNo, row: &Row) -> bool {
+        let Some(cell) = self.cells.get(cell.0 as usize) else { return false };
+        let is_key = |k: &Key| std::ptr::eq(k.id, row.id) && k.part == row.part && k.owner == row.owner;
+        self.keys.get(cell.key as usize).is_some_and(is_key)
+            && self.values.get(cell.value as usize).is_some_and(|v| *v == row.seen)
     }
 
     /// The nodes, by their numbers.

@@ -101,7 +101,7 @@ impl Checked<'_> {
 pub fn check<'p>(policy: &'p Policy, profile: &Profile, traits: &Traits, facts: Option<&Facts>) -> Checked<'p> {
     let (mut classes, mut perhaps) = (Vec::new(), Vec::new());
     for class in &policy.classes {
-        match class.matches.fits(traits, profile.role) {
+        match class.matches.fits(&profile.label, traits, profile.role) {
             Fit::Yes => classes.push((class, Vec::new())),
             Fit::Perhaps(unseen) => perhaps.push((class, unseen)),
             Fit::No(_) => {}
@@ -305,7 +305,7 @@ impl<'n> Pass<'n> {
                 let held = Want::all(&row.wants, row.def, None) == Holds::Yes;
                 (if held { Status::Pass } else { Status::Fail }, Held::Absent)
             }
-            Some(State::Unreadable(why)) => unseen(why),
+            Some(State::Unreadable(why)) => unseen(&why.to_string()),
             None => unseen("the source does not show it"),
         };
         (status, seen, list.map(|l| l.place))
@@ -357,7 +357,9 @@ impl<'n> Pass<'n> {
                     push("", Status::Pass, Held::Value(String::new()), Some(place));
                 }
             }
-            Some((State::Unreadable(why), place)) => push("", Status::Unknown, Held::Unseen(why.clone()), Some(place)),
+            Some((State::Unreadable(why), place)) => {
+                push("", Status::Unknown, Held::Unseen(why.to_string()), Some(place))
+            }
             None => push("", Status::Unknown, Held::Unseen("the source does not show it".to_owned()), None),
         }
     }
@@ -372,7 +374,7 @@ fn is_only(row: &Row) -> bool {
 
 fn judge(row: &Row, state: &State) -> (Status, Held) {
     let (seen, held) = match state {
-        State::Unreadable(why) => return (Status::Unknown, Held::Unseen(why.clone())),
+        State::Unreadable(why) => return (Status::Unknown, Held::Unseen(why.to_string())),
         State::Known(v) => (Some(v.as_str()), Held::Value(v.clone())),
         State::Absent => (None, Held::Absent),
     };

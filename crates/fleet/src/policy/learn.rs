@@ -195,7 +195,7 @@ impl Lessons {
             out.policy.classes.push(Class {
                 claims: Vec::new(),
                 name: class,
-                matches: Match { board, cpu, gpus, nics, role: None },
+                matches: Match { board, cpu, gpus, nics, ..Match::default() },
                 seats: seats(&group),
                 rows,
                 devices,

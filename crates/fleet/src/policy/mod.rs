@@ -17,13 +17,13 @@ mod wish;
 mod write;
 
 pub use check::{Answer, Checked, Held, Owner, check};
-pub use class::{Fit, Match};
+pub use class::{Fit, Match, Unresolved};
 pub use differs::{Change, diff};
 pub use learn::{Learnt, Left, Lessons, Why};
 pub use read::read;
 pub use roles::Roles;
 pub use said::{Mistake, Wrong};
-pub use wish::{Wished, wish};
+pub use wish::wish;
 pub use write::write;
 
 use linerate_facts::position::{Device, Path, Role};

@@ -119,6 +119,9 @@ pub enum Wrong {
     /// A share that is none.
     #[error("`tolerance` must be a percentage such as \"2 %\", and needs a number")]
     Tolerance,
+    /// No set of nodes.
+    #[error("`nodes`: {0}")]
+    Nodes(crate::nodeset::NodeSetError),
     /// No severity.
     #[error("`{0}` is not a severity: use critical, high, medium, low or info")]
     Severity(String),

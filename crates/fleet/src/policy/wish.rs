@@ -5,24 +5,8 @@ use super::{Answer, Held, Kind, Owner, Row};
 use linerate_facts::{Fact, Reading, Subject, Value, Want, each};
 use linerate_formats::mlxconfig;
 use linerate_node::Node;
+use linerate_remedy::Wished;
 use linerate_rules::{Action, Remedy, Status};
-
-/// What is wished of one fact of one node.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Wished {
-    /// Id of the expectation.
-    pub id: String,
-    /// The fact with the keys of its subject: `net[eth2].mtu`; empty: no fact alone shows it.
-    pub fact: String,
-    /// Which word of a list.
-    pub part: String,
-    /// What is wanted of it.
-    pub wants: Vec<Want>,
-    /// What is so now, and what is wanted.
-    pub message: String,
-    /// What would bring it about; what no program can do is left to people.
-    pub remedy: Remedy,
-}
 
 /// What is wished where an answer fails; `None`: it does not.
 #[must_use]

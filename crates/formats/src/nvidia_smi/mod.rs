@@ -134,6 +134,12 @@ pub struct Gpu {
     pub product_name: Option<At<String>>,
     /// `Product Architecture`.
     pub architecture: Option<At<String>>,
+    /// `GPU UUID`.
+    pub uuid: Option<At<String>>,
+    /// `Serial Number`: of the board, which several GPUs may share.
+    pub serial: Option<At<String>>,
+    /// `Module ID`: the place on the baseboard, by which the fabric manager names GPUs.
+    pub module_id: Option<At<u32>>,
     /// `Minor Number`: N of /dev/nvidiaN.
     pub minor_number: Option<At<u32>>,
     /// `Addressing Mode`: None, HMM, ATS.
@@ -190,6 +196,9 @@ pub struct Generations {
 pub(crate) enum Field {
     ProductName,
     Architecture,
+    Uuid,
+    Serial,
+    ModuleId,
     MinorNumber,
     AddressingMode,
     MigMode,
@@ -228,6 +237,9 @@ impl Gpu {
         match field {
             Field::ProductName => self.product_name = text(),
             Field::Architecture => self.architecture = text(),
+            Field::Uuid => self.uuid = text(),
+            Field::Serial => self.serial = text(),
+            Field::ModuleId => self.module_id = medium(),
             Field::MinorNumber => self.minor_number = medium(),
             Field::AddressingMode => self.addressing_mode = text(),
             Field::MigMode => self.mig_mode = text(),

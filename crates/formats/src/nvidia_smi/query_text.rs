@@ -91,6 +91,9 @@ fn field(section: &str, key: &str) -> Option<Field> {
     Some(match (section, key) {
         (_, "product name") => Field::ProductName,
         (_, "product architecture") => Field::Architecture,
+        (_, "gpu uuid") => Field::Uuid,
+        (_, "serial number") => Field::Serial,
+        (_, "module id" | "gpu module id") => Field::ModuleId,
         (_, "minor number") => Field::MinorNumber,
         (_, "addressing mode") => Field::AddressingMode,
         (_, "virtualization mode") => Field::VirtualizationMode,

@@ -5,10 +5,8 @@ use super::{Field, Gpu, Query};
 use crate::bounds::{GPUS, Limit, leave_out};
 use crate::error::{ParseError, Why};
 use crate::text::{At, LineIndex, decode};
-use roxmltree::{Document, Node, ParsingOptions};
-
-/// Limit on XML nodes: an 8-GPU answer with MIG and processes has about 20,000.
-const MAX_NODES: u32 = 2_000_000;
+use crate::xml;
+use roxmltree::Node;
 
 /// Parses the XML form. Text before the document (a shell prompt) and after it is ignored.
 pub fn parse_xml(bytes: &[u8]) -> Result<Query, ParseError> {
@@ -44,15 +42,11 @@ fn plain(text: &str, start: usize, xml: &str) -> Option<Query> {
 /// Any document.
 fn any(text: &str, start: usize, xml: &str) -> Result<Query, ParseError> {
     let index = LineIndex::new(text);
-    let options = ParsingOptions { allow_dtd: true, nodes_limit: MAX_NODES, ..ParsingOptions::default() };
-    let before = index.line(start);
-    let document = Document::parse_with_options(xml, options).map_err(|e| {
-        ParseError::syntax(before.saturating_add(e.pos().row).saturating_sub(1), "broken XML of nvidia-smi", &e)
-    })?;
+    let document = xml::document(xml, start, &index, true, "broken XML of nvidia-smi")?;
     let root = document.root_element();
     if root.tag_name().name() != ROOT {
         return Err(ParseError::new(
-            before,
+            index.line(start),
             Why::Foreign("not the XML of nvidia-smi: the root is not <nvidia_smi_log>"),
         ));
     }
@@ -82,6 +76,7 @@ enum Section {
     Mig,
     Ecc,
     Virtualization,
+    Platform,
     Fabric,
     FbMemory,
     Bar1Memory,
@@ -206,6 +201,11 @@ fn child(section: Section, name: &str, at: usize) -> Element {
     match (section, name) {
         (Section::Gpu, "product_name") => field(Field::ProductName),
         (Section::Gpu, "product_architecture") => field(Field::Architecture),
+        (Section::Gpu, "uuid") => field(Field::Uuid),
+        (Section::Gpu, "serial") => field(Field::Serial),
+        (Section::Gpu, "gpu_module_id") => field(Field::ModuleId),
+        (Section::Gpu, "platform_info" | "platformInfo") => Inside(Section::Platform),
+        (Section::Platform, "module_id") => field(Field::ModuleId),
         (Section::Gpu, "minor_number") => field(Field::MinorNumber),
         (Section::Gpu, "addressing_mode") => field(Field::AddressingMode),
         (Section::Gpu, "c2c_mode") => field(Field::C2cMode),

@@ -276,8 +276,9 @@ impl std::fmt::Display for AcsBits {
     /// As `lspci` prints: `SrcValid+ TransBlk- …`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for (i, (bit, name)) in Self::NAMES.into_iter().enumerate() {
-            let (space, sign) = (if i == 0 { "" } else { " " }, if self.has(bit) { '+' } else { '-' });
-            write!(f, "{space}{name}{sign}")?;
+            f.write_str(if i == 0 { "" } else { " " })?;
+            f.write_str(name)?;
+            f.write_str(if self.has(bit) { "+" } else { "-" })?;
         }
         Ok(())
     }

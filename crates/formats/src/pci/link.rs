@@ -74,7 +74,15 @@ impl LinkSpeed {
 
 impl fmt::Display for LinkSpeed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} GT/s", self.gigatransfers())
+        // Each node says it hundreds of times.
+        f.write_str(match self {
+            Self::Gen1 => "2.5 GT/s",
+            Self::Gen2 => "5 GT/s",
+            Self::Gen3 => "8 GT/s",
+            Self::Gen4 => "16 GT/s",
+            Self::Gen5 => "32 GT/s",
+            Self::Gen6 => "64 GT/s",
+        })
     }
 }
 
@@ -118,6 +126,9 @@ mod tests {
             ("3 GT/s", None),
         ] {
             assert_eq!(LinkSpeed::parse(text), want, "{text:?}");
+        }
+        for speed in LinkSpeed::ALL {
+            assert_eq!(speed.to_string(), format!("{} GT/s", speed.gigatransfers()));
         }
     }
 }

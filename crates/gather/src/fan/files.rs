@@ -49,10 +49,11 @@ pub fn time_of(name: &str) -> Option<SystemTime> {
     Some(UNIX_EPOCH + Duration::from_secs(seconds))
 }
 
-/// The same, as Unix time, seconds.
+/// The time that the name of a snapshot at a path says, however it is packed: Unix time, seconds. That of the archive, where it lies in one that has a
+/// time and has none itself.
 #[must_use]
-pub fn seconds_of(name: &str) -> Option<u64> {
-    Some(time_of(name)?.duration_since(UNIX_EPOCH).ok()?.as_secs())
+pub fn seconds_of(path: &str) -> Option<u64> {
+    path.rsplit('/').find_map(|name| clock::from_compact(name.split('.').next()?))
 }
 
 /// The newest snapshot of a node, and its time.

@@ -265,7 +265,8 @@ fn placed<'h>(groups: &'h [&'h [Head]]) -> impl Iterator<Item = Placed<'h>> {
 }
 
 fn sighting(head: &Head) -> Sighting<'_> {
-    Sighting { label: &head.label, identity: &head.identity, time: head.time, snapshot: &head.snapshot }
+    let Head { label, identity, addresses, time, snapshot, .. } = head;
+    Sighting { label, identity, addresses, time: *time, snapshot }
 }
 
 /// What names and identities of all snapshots say together, of those that do not count any more as well.

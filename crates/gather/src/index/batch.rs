@@ -55,6 +55,8 @@ pub(super) struct Entry {
 pub(super) struct Batch {
     strings: Strings,
     cells: Vec<Cell>,
+    /// Of each cell the fact again: by its address it is known without looking at it.
+    ids: Vec<&'static str>,
     at: HashMap<Cell, u32>,
     /// For each cell the one that came behind it last: nodes that are built alike say nearly the same in the same order.
     behind: Vec<u32>,
@@ -73,7 +75,7 @@ fn seen(row: &Row) -> (State, Option<&str>) {
 
 /// When a snapshot was taken by the clock of the side that collected it, where its name says so: a node's own clock may be wrong.
 fn taken(snapshot: &str) -> Option<u64> {
-    crate::fan::seconds_of(snapshot.rsplit('/').next()?)
+    crate::fan::seconds_of(snapshot)
 }
 
 impl Batch {
@@ -84,12 +86,14 @@ impl Batch {
         let node = record.identity.node(&record.label);
         self.head(facts::LAYOUT, &record.layout);
         self.head(facts::IDENTITY, &identity);
+        self.head(facts::ADDRESSES, record.addresses.text());
+        record.redact_key.iter().for_each(|key| self.head(facts::REDACT_KEY, key));
         self.head(facts::INCOMPLETE, if record.incomplete { "true" } else { "false" });
         self.head(facts::FILE, &file.to_string());
         // Rows come sorted by owner.
         let mut last = (None, 0);
         for row in &record.rows {
-            if last.0 != Some(&row.owner) {
+            if !last.0.is_some_and(|owner| row.owner.is(owner)) {
                 last = (Some(&row.owner), self.strings.number(&row.owner.to_string()));
             }
             if let Some(known) = self.next(last.1, row) {
@@ -105,7 +109,7 @@ impl Batch {
                 value: value.map(|v| self.strings.number(v)),
                 said: row.verdict,
             };
-            self.row(cell);
+            self.row(cell, row.id);
         }
         let time = taken(snapshot).unwrap_or(record.time);
         self.entry(snapshot, &node, &record.label, &class, &record.layout, time);
@@ -129,7 +133,7 @@ impl Batch {
         self.entries.is_empty()
     }
 
-    fn head(&mut self, fact: &str, value: &str) {
+    fn head(&mut self, fact: &'static str, value: &str) {
         let cell = Cell {
             fact: self.strings.number(fact),
             subject: self.strings.number(""),
@@ -138,7 +142,7 @@ impl Batch {
             value: Some(self.strings.number(value)),
             said: None,
         };
-        self.row(cell);
+        self.row(cell, fact);
     }
 
     /// The cell of a row, where it is the one that came behind the last row before.
@@ -150,17 +154,18 @@ impl Batch {
             && cell.state == state
             && cell.said == row.verdict
             && cell.value.is_some() == value.is_some()
-            && self.strings.is(cell.fact, row.id)
+            && self.ids.get(number as usize).is_some_and(|id| std::ptr::eq(*id, row.id))
             && self.strings.is(cell.part, &row.part)
             && cell.value.zip(value).is_none_or(|(n, v)| self.strings.is(n, v));
         is_same.then_some(number)
     }
 
-    fn row(&mut self, cell: Cell) {
+    fn row(&mut self, cell: Cell, id: &'static str) {
         let next = self.cells.len() as u32;
         let n = *self.at.entry(cell).or_insert(next);
         if n == next {
             self.cells.push(cell);
+            self.ids.push(id);
             self.behind.push(n);
         }
         if let Some(behind) = self.rows.last().and_then(|last| self.behind.get_mut(*last as usize)) {
@@ -187,7 +192,8 @@ impl Batch {
             entries.get(*i).map(|e| (rank(e.class), rank(e.layout), rank(e.label), e.time, rank(e.snapshot)))
         });
         let mut sorted: Vec<u32> = (0..cells.len() as u32).collect();
-        sorted.sort_unstable_by_key(|i| {
+        // Cells are compared often, and each is another one.
+        sorted.sort_by_cached_key(|i| {
             cells.get(*i as usize).map(|c| {
                 let is_head = strings.get(c.fact).starts_with(facts::HEAD);
                 let value = c.value.map(&rank);

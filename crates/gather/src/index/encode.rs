@@ -104,7 +104,11 @@ fn entries<'b, V: Plain<'b>>(
     let mut dictionary = Dictionary::default();
     let numbers: Vec<u32> = rows.entries.iter().map(|e| dictionary.number(of(e))).collect();
     let mut pages = Pages::new(width(dictionary.count), false);
-    rows.holders.iter().for_each(|h| pages.push(numbers.get(*h as usize).copied(), 1));
+    for page in rows.holders.chunks(bounds::INDEX_PAGE_ROWS as usize) {
+        pages.values.push_each(page.iter().map(|h| numbers.get(*h as usize).copied().unwrap_or(0)));
+        pages.rows = page.len() as u32;
+        pages.end();
+    }
     write(described, dictionary, pages)
 }
 

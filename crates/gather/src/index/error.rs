@@ -53,6 +53,9 @@ pub enum IndexError {
         /// Which limit.
         why: String,
     },
+    /// A list of nodes beside the snapshots could not be read.
+    #[error(transparent)]
+    List(#[from] crate::lists::ListError),
     /// The Parquet library could not write.
     #[error("cannot write {}: {why}", .path.display())]
     Write {

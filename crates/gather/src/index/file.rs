@@ -17,6 +17,8 @@ use std::sync::Arc;
 
 /// Key of the format's version.
 pub(super) const FORMAT_KEY: &str = "linerate.index";
+/// Key of the lists of schedulers that were joined to its snapshots.
+pub(super) const LISTS_KEY: &str = "linerate.lists";
 /// Key of what the facts and rules were that made it.
 pub(super) const CATALOGUE_KEY: &str = "linerate.catalogue";
 
@@ -80,9 +82,14 @@ impl Writer {
     /// # Errors
     /// The file system's.
     pub fn begin(path: &Path) -> Result<Self, IndexError> {
+        Writer::beside(path, "")
+    }
+
+    /// The same, of snapshots to which these lists are joined.
+    pub(super) fn beside(path: &Path, lists: &str) -> Result<Self, IndexError> {
         let io = |source| IndexError::Io { doing: "write", path: path.to_owned(), source };
         let file = Replace::begin(path, Access::Private).map_err(io)?;
-        Writer::into(file, path)
+        Writer::into(file, path, lists)
     }
 
     /// All was written: the file takes its name.
@@ -103,7 +110,7 @@ impl Writer<Vec<u8>> {
     /// # Errors
     /// The library refuses.
     pub fn memory() -> Result<Self, IndexError> {
-        Writer::into(Vec::new(), Path::new(NAME))
+        Writer::into(Vec::new(), Path::new(NAME), "")
     }
 
     /// The whole file.
@@ -118,13 +125,14 @@ impl Writer<Vec<u8>> {
 }
 
 impl<W: Write + Send> Writer<W> {
-    fn into(file: W, path: &Path) -> Result<Self, IndexError> {
+    fn into(file: W, path: &Path, lists: &str) -> Result<Self, IndexError> {
         let about = |key: &str, value: String| KeyValue::new(key.to_owned(), value);
         let properties = WriterProperties::builder()
             .set_created_by(concat!("linerate ", env!("CARGO_PKG_VERSION")).to_owned())
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).map_err(|e| failed(path, &e))?))
             .set_key_value_metadata(Some(vec![
                 about(FORMAT_KEY, FORMAT.to_owned()),
+                about(LISTS_KEY, lists.to_owned()),
                 about(CATALOGUE_KEY, linerate_fleet::catalogue()),
             ]))
             .build();

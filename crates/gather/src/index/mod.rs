@@ -14,6 +14,7 @@ mod footer;
 mod hybrid;
 mod open;
 mod pages;
+mod past;
 mod read;
 mod readers;
 mod records;
@@ -26,6 +27,7 @@ pub use error::IndexError;
 pub use file::{Encoded, Gathered, Writer};
 pub use linerate_snapshot::{Source, sources};
 pub use open::Index;
+pub use past::Taken;
 pub use read::{Cell, Head, Wanted};
 pub use records::Records;
 pub use update::{Stale, Update, Updated, update};
@@ -36,7 +38,7 @@ use std::str::FromStr;
 /// Name of the index in its directory.
 pub const NAME: &str = "index.parquet";
 /// Version of the format. Another one is not read.
-pub const FORMAT: &str = "2";
+pub const FORMAT: &str = "3";
 /// Greatest time that is kept: the end of the year 9999, as data frames have it.
 pub const LATEST: u64 = 253_402_300_799;
 
@@ -48,6 +50,10 @@ pub(crate) mod facts {
     pub(crate) const LAYOUT: &str = "record.layout";
     /// Both ids.
     pub(crate) const IDENTITY: &str = "record.identity";
+    /// Digests of its addresses.
+    pub(crate) const ADDRESSES: &str = "record.addresses";
+    /// The operator's key with which what identifies was hashed; no row where there was none.
+    pub(crate) const REDACT_KEY: &str = "record.redact_key";
     /// A limit left something out.
     pub(crate) const INCOMPLETE: &str = "record.incomplete";
     /// Size and time of the file.

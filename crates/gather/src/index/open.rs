@@ -1,7 +1,7 @@
 //! An index that is open: what its footer says, checked, and the bytes of its columns.
 
 use super::columns::{Column, described};
-use super::file::{CATALOGUE_KEY, FORMAT_KEY};
+use super::file::{CATALOGUE_KEY, FORMAT_KEY, LISTS_KEY};
 use super::footer::{ChunkAt, Footer};
 use super::pages::Chunk;
 use super::{FORMAT, IndexError, NAME};
@@ -145,6 +145,11 @@ impl Index {
     #[must_use]
     pub fn is_current(&self) -> bool {
         self.current
+    }
+
+    /// By which lists of schedulers its snapshots were joined to their entries.
+    pub(super) fn lists(&self) -> &str {
+        self.about.key(LISTS_KEY).unwrap_or_default()
     }
 
     /// Number of row groups.

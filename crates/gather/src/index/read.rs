@@ -5,7 +5,7 @@ use super::columns::Column;
 use super::decode::{Runs, flat, runs};
 use super::pages::Ranges;
 use super::{FileId, Index, IndexError, facts};
-use linerate_fleet::{Identity, Owner, Said, Seen, Severity, Status, Traits};
+use linerate_fleet::{Addresses, Identity, Owner, Said, Seen, Severity, Status, Traits};
 use linerate_formats::bounds;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,6 +21,10 @@ pub struct Head {
     pub label: String,
     /// Who it is.
     pub identity: Identity,
+    /// By which addresses it is reached.
+    pub addresses: Addresses,
+    /// Key of the operator with which what identifies was hashed.
+    pub redact_key: Option<String>,
     /// Unix time, seconds: what the snapshot's name says, else the node's own clock; 0 where neither is known.
     pub time: u64,
     /// Which hardware.
@@ -136,6 +140,8 @@ impl Index {
                 file: FileId::default(),
                 label: labels.text(label).to_owned(),
                 identity: Identity::default(),
+                addresses: Addresses::default(),
+                redact_key: None,
                 time: u64::try_from(times.number(time) / 1_000_000).unwrap_or(0),
                 traits: Traits::from(classes.text(class)),
                 layout: Arc::default(),
@@ -149,6 +155,8 @@ impl Index {
                     head.layout = layout.clone();
                 }
                 facts::IDENTITY => head.identity = Identity::from(text),
+                facts::ADDRESSES => head.addresses = Addresses::from(text),
+                facts::REDACT_KEY => head.redact_key = Some(text.to_owned()),
                 facts::INCOMPLETE => head.incomplete = text != "false",
                 facts::FILE => head.file = text.parse().unwrap_or_default(),
                 facts::ERROR => head.error = Some(text.to_owned()),

@@ -4,9 +4,10 @@
 
 use super::update::file_of;
 use super::{Encoded, Gathered, IndexError, Writer};
+use crate::lists::{Beside, Joins};
 use linerate_fleet::Record;
 use linerate_formats::bounds::INDEX_GROUP_NODES;
-use linerate_snapshot::{Budget, Each, OpenError, Reader, Source, node_name};
+use linerate_snapshot::{Budget, Each, OpenError, Reader, Snapshot, Source, node_name};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +22,7 @@ const AHEAD: usize = 2;
 type Open<'a> = dyn Fn(&mut Reader, &Source, &mut Each<'_>) -> Result<(), OpenError> + Sync + 'a;
 
 /// Snapshots that could not be read, and why.
-type Unreadable = Vec<(String, String)>;
+pub(super) type Unreadable = Vec<(String, String)>;
 
 /// What is read for one index.
 pub(super) struct Readers<'a> {
@@ -30,6 +31,8 @@ pub(super) struct Readers<'a> {
     /// Each becomes a row group.
     pub(super) parts: &'a [&'a [&'a Source]],
     pub(super) budget: &'a Budget,
+    /// Whose entries are joined to them.
+    pub(super) lists: &'a Beside,
     pub(super) open: &'a Open<'a>,
     /// How many read at once.
     pub(super) threads: usize,
@@ -42,29 +45,33 @@ type Made = (usize, Result<Part, IndexError>);
 #[derive(Default)]
 struct Part {
     groups: Vec<Encoded>,
-    unreadable: Unreadable,
-    /// Snapshots, read or not.
-    count: usize,
+    done: Done,
+}
+
+/// What became of snapshots.
+#[derive(Default)]
+pub(super) struct Done {
+    pub(super) unreadable: Unreadable,
+    /// How many there are, read or not.
+    pub(super) count: usize,
+    /// What was joined to them.
+    pub(super) joins: Joins,
 }
 
 impl Readers<'_> {
-    /// Writes a group for each part. `progress` hears how many sources were read. The answer is what could not be read, and how many snapshots there were.
+    /// Writes a group for each part. `progress` hears how many sources were read. The answer is what became of the snapshots.
     ///
     /// # Errors
     /// A group cannot be made or written.
-    pub(super) fn write(
-        &self,
-        writer: &mut Writer,
-        progress: &mut dyn FnMut(usize),
-    ) -> Result<(Unreadable, usize), IndexError> {
+    pub(super) fn write(&self, writer: &mut Writer, progress: &mut dyn FnMut(usize)) -> Result<Done, IndexError> {
         let threads = self.threads;
         let done = AtomicUsize::new(0);
         // A part is handed out when one of those before it was written.
         let mut parts = 0..self.parts.len();
         let (hand_out, turns) = channel();
         let turns = Mutex::new(turns);
-        let (mut unreadable, mut count) = (Vec::new(), 0);
-        std::thread::scope(|scope| {
+        let mut all = Done::default();
+        std::thread::scope(|scope| -> Result<(), IndexError> {
             // Inside: dropped when a write fails, so that nobody waits for a turn.
             let mut hand_out = Some(hand_out);
             let (to, from) = sync_channel::<Made>(threads);
@@ -93,14 +100,15 @@ impl Readers<'_> {
                 while let Some(made) = waiting.remove(&at) {
                     let mut made: Part = made?;
                     made.groups.into_iter().try_for_each(|group| writer.group(group))?;
-                    unreadable.append(&mut made.unreadable);
-                    count += made.count;
+                    all.unreadable.append(&mut made.done.unreadable);
+                    all.count += made.done.count;
+                    all.joins.append(made.done.joins);
                     (at, free) = (at + 1, free + 1);
                 }
                 progress(done.load(Ordering::Relaxed));
             }
         })?;
-        Ok((unreadable, count))
+        Ok(all)
     }
 
     /// One thread: makes one group after the other, with buffers that it keeps.
@@ -122,21 +130,22 @@ impl Readers<'_> {
         let (mut out, mut batch, mut held) = (Part::default(), Gathered::default(), 0);
         for source in part {
             let (mut full, mut spare) = (Ok(()), None);
-            let mut take = |at: &str, node: Result<_, OpenError>| {
+            let mut take = |at: &str, node: Result<Snapshot, OpenError>| {
                 let inner = format!("{}/{at}", source.name);
                 let (name, label) =
                     if at.is_empty() { (&source.name, source.label.as_str()) } else { (&inner, node_name(at, false)) };
                 match node {
-                    Ok(snapshot) => {
+                    Ok(mut snapshot) => {
+                        self.lists.join(&mut snapshot, label, &mut out.done.joins);
                         batch.add(name, file_of(source), &Record::read(label, &snapshot));
                         spare = Some(snapshot);
                     }
                     Err(e) => {
                         batch.add_unreadable(name, file_of(source), label, &e.reason());
-                        out.unreadable.push((name.clone(), e.reason()));
+                        out.done.unreadable.push((name.clone(), e.reason()));
                     }
                 }
-                (held, out.count) = (held + 1, out.count + 1);
+                (held, out.done.count) = (held + 1, out.done.count + 1);
                 // An archive may hold more nodes than a group may.
                 if held > INDEX_GROUP_NODES && full.is_ok() {
                     held = 0;
@@ -189,9 +198,10 @@ mod tests {
         let refs: Vec<&Source> = sources.iter().collect();
         let parts: Vec<&[&Source]> = refs.chunks(1).collect();
         let budget = Budget::default();
-        let readers = Readers { path: &path, parts: &parts, budget: &budget, open: &open, threads };
+        let lists = Beside::default();
+        let readers = Readers { path: &path, parts: &parts, budget: &budget, lists: &lists, open: &open, threads };
         let mut writer = Writer::begin(&path).unwrap();
-        let (unreadable, count) = readers.write(&mut writer, &mut |_| {}).unwrap();
+        let Done { unreadable, count, .. } = readers.write(&mut writer, &mut |_| {}).unwrap();
         assert_eq!(count, sources.len());
         writer.finish().unwrap();
         let names: Vec<&String> = unreadable.iter().map(|(name, _)| name).collect();

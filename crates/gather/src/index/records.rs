@@ -1,7 +1,8 @@
 //! Records again, one at a time.
 
+use super::past::record;
 use super::{Head, Index, IndexError, Wanted};
-use linerate_fleet::{Record, Row, sort};
+use linerate_fleet::{Record, Row};
 
 /// The records of a group: rows are kept as numbers of cells until a record is asked for.
 #[derive(Debug)]
@@ -16,8 +17,15 @@ impl Index {
     /// # Errors
     /// It cannot be read, or is damaged.
     pub fn records(&self, group: usize) -> Result<Records, IndexError> {
-        let mut all: Vec<(Head, Vec<u32>)> = self.heads(group)?.into_iter().map(|h| (h, Vec::new())).collect();
-        let mut cells = Vec::new();
+        let heads = self.heads(group)?;
+        let (cells, rows) = self.cells_of(group, heads.len())?;
+        let left: Vec<(Head, Vec<u32>)> = heads.into_iter().zip(rows).collect();
+        Ok(Records { cells, left: left.into_iter() })
+    }
+
+    /// What a group's snapshots say, each row once, and the numbers of each snapshot's.
+    pub(super) fn cells_of(&self, group: usize, count: usize) -> Result<(Vec<Row>, Vec<Vec<u32>>), IndexError> {
+        let (mut cells, mut rows) = (Vec::new(), vec![Vec::new(); count]);
         self.cells(group, Wanted::All, |cell, holders| {
             let n = cells.len() as u32;
             cells.push(Row {
@@ -28,12 +36,12 @@ impl Index {
                 verdict: cell.said,
             });
             for holder in holders {
-                if let Some((_, rows)) = all.get_mut(*holder as usize) {
+                if let Some(rows) = rows.get_mut(*holder as usize) {
                     rows.push(n);
                 }
             }
         })?;
-        Ok(Records { cells, left: all.into_iter() })
+        Ok((cells, rows))
     }
 }
 
@@ -42,17 +50,7 @@ impl Iterator for Records {
 
     fn next(&mut self) -> Option<(Head, Record)> {
         let (head, rows) = self.left.next()?;
-        let mut rows: Vec<Row> = rows.iter().filter_map(|n| self.cells.get(*n as usize)).cloned().collect();
-        sort(&mut rows);
-        let record = Record {
-            identity: head.identity.clone(),
-            label: head.label.clone(),
-            time: head.time,
-            traits: head.traits.clone(),
-            layout: head.layout.to_string(),
-            incomplete: head.incomplete,
-            rows,
-        };
+        let record = record(&head, &rows, &self.cells);
         Some((head, record))
     }
 }

@@ -2,9 +2,10 @@
 
 use super::readers::Readers;
 use super::{FileId, Index, IndexError, NAME, Writer};
+use crate::lists::{self, Beside, Joins, scheduler};
 use linerate_formats::bounds;
 use linerate_snapshot::capture::{Options, Purpose};
-use linerate_snapshot::{Budget, Each, Listing, OpenError, Reader, Source, load_each, sources};
+use linerate_snapshot::{Budget, Each, Listing, OpenError, Reader, Source, SourceKind, load_each, sources};
 use std::collections::{HashMap, HashSet};
 use std::fs::{File, OpenOptions};
 use std::path::Path;
@@ -26,7 +27,7 @@ pub struct Update {
 }
 
 /// What an update did.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Updated {
     /// Snapshots in the index.
     pub snapshots: usize,
@@ -38,6 +39,10 @@ pub struct Updated {
     pub unreadable: Vec<(String, String)>,
     /// Why all were read again.
     pub rebuilt: Option<String>,
+    /// Lists of schedulers in the directory, and what became of the snapshots that were read now.
+    pub lists: Beside,
+    /// What was joined of them.
+    pub joins: Joins,
 }
 
 /// What of a directory an index does not say.
@@ -55,9 +60,20 @@ impl Index {
     /// # Errors
     /// The index or the directory cannot be read.
     pub fn stale(&self, dir: &Path) -> Result<Stale, IndexError> {
-        let found = list(dir)?;
+        self.stale_beside(dir, &listing(dir)?)
+    }
+
+    /// The same, of a directory that was listed, without lists of nodes.
+    ///
+    /// # Errors
+    /// The index or a list of nodes cannot be read.
+    pub fn stale_beside(&self, dir: &Path, listing: &Listing) -> Result<Stale, IndexError> {
+        let found = &listing.sources;
         if found.is_empty() {
             return Ok(Stale::default());
+        }
+        if lists::id(dir, found, &Budget::default()) != self.lists() {
+            return Ok(Stale { new: found.len(), gone: 0 });
         }
         let names: HashSet<&str> = found.iter().map(|s| s.name.as_str()).collect();
         let mut held: HashMap<String, FileId> = HashMap::new();
@@ -80,6 +96,7 @@ impl Index {
 pub fn update(dir: &Path, how: &Update, progress: &mut dyn FnMut(usize, usize)) -> Result<Updated, IndexError> {
     let _lock = lock(dir)?;
     let Listing { sources: all, left_out } = listing(dir)?;
+    let lists = Beside::with(dir, &all, &how.budget)?;
     let path = dir.join(NAME);
     let mut out = Updated { snapshots: all.len(), ..Updated::default() };
     if left_out > 0 {
@@ -88,6 +105,10 @@ pub fn update(dir: &Path, how: &Update, progress: &mut dyn FnMut(usize, usize)) 
     }
     let old = match Index::open(dir) {
         _ if how.rebuild => None,
+        Ok(index) if index.is_current() && index.lists() != lists.id() => {
+            out.rebuilt = Some("the lists of schedulers beside them changed".to_owned());
+            None
+        }
         Ok(index) if index.is_current() => Some(index),
         Ok(_) => {
             out.rebuilt = Some("it was made with other facts and rules".to_owned());
@@ -115,7 +136,7 @@ pub fn update(dir: &Path, how: &Update, progress: &mut dyn FnMut(usize, usize)) 
         out.snapshots = plan.kept.len();
         return Ok(out);
     }
-    let mut writer = Writer::begin(&path)?;
+    let mut writer = Writer::beside(&path, lists.id())?;
     if let Some(index) = &old {
         plan.whole.iter().try_for_each(|group| writer.copy(index, *group))?;
         for group in &plan.mixed {
@@ -134,11 +155,13 @@ pub fn update(dir: &Path, how: &Update, progress: &mut dyn FnMut(usize, usize)) 
     let open = |reader: &mut Reader, source: &Source, each: &mut Each<'_>| open(reader, source, &how.budget, each);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = if how.threads == 0 { cores } else { cores.min(how.threads) };
-    let readers = Readers { path: &path, parts: &parts, budget: &how.budget, open: &open, threads };
-    let (mut unreadable, more) = readers.write(&mut writer, &mut |done| progress(done, plan.new.len()))?;
-    out.unreadable.append(&mut unreadable);
-    out.snapshots = plan.kept.len() + more;
+    let readers = Readers { path: &path, parts: &parts, budget: &how.budget, lists: &lists, open: &open, threads };
+    let mut done = readers.write(&mut writer, &mut |done| progress(done, plan.new.len()))?;
+    out.unreadable.append(&mut done.unreadable);
+    out.snapshots = plan.kept.len() + done.count;
+    out.joins = done.joins;
     writer.finish()?;
+    out.lists = lists;
     Ok(out)
 }
 
@@ -193,7 +216,8 @@ fn plan<'s>(index: &Index, all: &'s [Source]) -> Result<Plan<'s>, IndexError> {
 }
 
 fn open(reader: &mut Reader, source: &Source, budget: &Budget, each: &mut Each<'_>) -> Result<(), OpenError> {
-    let options = Options { budget: budget.clone(), ..Options::new(&source.path, Purpose::Audit) };
+    // As `drift` reads trees: what hashing makes of names is another one each time.
+    let options = Options { redact: false, budget: budget.clone(), ..Options::new(&source.path, Purpose::Audit) };
     load_each(reader, &source.path, &options, each)
 }
 
@@ -208,12 +232,11 @@ fn source_of(name: &str, is_source: impl Fn(&str) -> bool) -> &str {
     above.into_iter().find(|n| is_source(n)).unwrap_or(name)
 }
 
-fn list(dir: &Path) -> Result<Vec<Source>, IndexError> {
-    listing(dir).map(|l| l.sources)
-}
-
+/// Its sources, without lists of nodes.
 fn listing(dir: &Path) -> Result<Listing, IndexError> {
-    sources(dir).map_err(|source| IndexError::Io { doing: "read", path: dir.to_owned(), source })
+    let mut all = sources(dir).map_err(|source| IndexError::Io { doing: "read", path: dir.to_owned(), source })?;
+    all.sources.retain(|s| s.kind != SourceKind::Text || scheduler(&s.path, &Budget::default()).is_none());
+    Ok(all)
 }
 
 /// Held until it is dropped; the kernel lets go of it with the process.

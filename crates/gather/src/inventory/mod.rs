@@ -24,7 +24,7 @@ pub use merge::Remark;
 
 use crate::Target;
 use linerate_fleet::cluster::Lists;
-use linerate_fleet::nodeset::{NodeSet, NodeSetError, parse};
+use linerate_fleet::nodeset::{Budget, NodeSet, NodeSetError, parse, parse_within};
 use linerate_transport::{HostError, HostSpec, Way};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -108,6 +108,14 @@ impl Inventory {
     /// It is none.
     pub fn set(&self, text: &str) -> Result<NodeSet, NodeSetError> {
         parse(text, &self.groups)
+    }
+
+    /// The same, within what is left of a budget for several.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn set_within(&self, text: &str, budget: &mut Budget) -> Result<NodeSet, NodeSetError> {
+        parse_within(text, &self.groups, budget)
     }
 
     /// The nodes of a set, with the way to each. What no source names is a host by itself: `local`, `root@node1:2222`, `node1=10.0.0.1`.

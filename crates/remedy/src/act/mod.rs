@@ -1,6 +1,7 @@
 //! The smallest change: done, seen to be done, undone.
 
 mod bios;
+mod domain;
 mod file;
 mod label;
 mod nic_firmware;
@@ -9,6 +10,7 @@ mod trial;
 mod value;
 
 pub use bios::BiosAct;
+pub use domain::{DomainAct, LineEdit};
 pub use file::{Content, FileAct, FileState};
 pub use label::LabelAct;
 pub use nic_firmware::NicFirmwareAct;
@@ -40,6 +42,8 @@ pub enum Act {
     Bios(BiosAct),
     /// A label of the node's object in Kubernetes.
     Label(LabelAct),
+    /// The definition of a virtual machine.
+    Domain(DomainAct),
 }
 
 /// How an act is shown, simulated, proven and exported.
@@ -96,6 +100,7 @@ impl Act {
             Act::NicFirmware(act) => act,
             Act::Bios(act) => act,
             Act::Label(act) => act,
+            Act::Domain(act) => act,
         }
     }
 

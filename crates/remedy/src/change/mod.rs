@@ -6,6 +6,7 @@
 mod args;
 pub(crate) mod bios;
 mod blocks;
+mod domains;
 mod kernel_args;
 pub mod labels;
 mod limits;
@@ -74,7 +75,7 @@ pub(crate) enum Through {
 }
 
 /// All kinds, in the order of their steps.
-static KINDS: [&dyn Kind; 14] = [
+static KINDS: [&dyn Kind; 15] = [
     &modules::Modules,
     &options::ModuleOptions,
     &blocks::Blocks,
@@ -85,6 +86,7 @@ static KINDS: [&dyn Kind; 14] = [
     &services::Services,
     &registers::Acs,
     &registers::DeviceControl,
+    &domains::Domains,
     &nicfw::Settings,
     &nicfw::Resets,
     &bios::Bios,

@@ -33,6 +33,11 @@ pub(super) fn module(word: &str) -> Result<&str, Refusal> {
     check(word, "name of a kernel module", 64, alnum, name)
 }
 
+/// Name of a domain of libvirt: a file is called so. Stricter than libvirt: no spaces.
+pub(super) fn domain(word: &str) -> Result<&str, Refusal> {
+    check(word, "name of a domain that linerate changes", 128, alnum, |b| name(b) || matches!(b, b'.' | b'+'))
+}
+
 /// A service of systemd, without `.service`.
 pub(super) fn service(word: &str) -> Result<&str, Refusal> {
     check(word, "name of a service", 64, alnum, name)

@@ -138,6 +138,10 @@ fn of_effect(effect: &Effect, out: &mut Found) {
             }
         }
         Effect::Register { function, register, .. } => follow(REGISTERS, register, &function.to_string(), out),
+        Effect::Domain(act) => {
+            whole(&act.path(), out);
+            out.push((format!("`virsh * dumpxml {}`", act.domain), String::new()));
+        }
         // By their files, by the rules that a step proves, or by nothing that a snapshot shows.
         Effect::File { .. }
         | Effect::ModuleBlocked { .. }

@@ -4,7 +4,7 @@
 pub(crate) mod text;
 
 use crate::address::Cidr;
-use crate::model::{Disruption, Plan, Proof, Step};
+use crate::model::{Disruption, DomainAct, Plan, Proof, Step};
 use linerate_formats::pci::Bdf;
 use serde_json::Value as Json;
 use std::collections::HashSet;
@@ -120,6 +120,8 @@ pub enum Effect {
         /// Value; `None`: there is no such label.
         value: Option<String>,
     },
+    /// A domain of libvirt, from the guest's next start on.
+    Domain(DomainAct),
 }
 
 /// Whether making the plan takes a start of the kernel: then every NIC's pending settings come into force, whoever made them.
@@ -176,7 +178,7 @@ impl Effect {
 #[must_use]
 pub fn of_proof(proof: &Proof) -> Option<Effect> {
     Some(match proof.clone() {
-        Proof::Rule { .. } | Proof::Fact { .. } => return None,
+        Proof::Rule { .. } | Proof::Fact { .. } | Proof::Guest { .. } => return None,
         Proof::Value { path, value } => match loaded(&path) {
             Some(name) if value == "live" => Effect::Module { name: name.to_owned() },
             _ => Effect::Value { path, value },

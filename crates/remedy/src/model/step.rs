@@ -154,6 +154,11 @@ pub enum Proof {
         /// Value; `None`: there is no such label.
         value: Option<String>,
     },
+    /// The guest of a domain shows its devices where the domain has them, read after its start.
+    Guest {
+        /// The domain's name.
+        domain: String,
+    },
 }
 
 /// What a fix can break (facts §13).
@@ -194,6 +199,8 @@ pub enum Permanence {
     Runtime,
     /// At once, and kept.
     Immediate,
+    /// From the next start of a guest on: shut down and started.
+    GuestStart,
     /// From the next boot on.
     NextBoot,
     /// After a reset of the device, or a reboot.
@@ -207,6 +214,7 @@ impl Permanence {
         match self {
             Permanence::Runtime => "at once, lost at the next boot",
             Permanence::Immediate => "at once, and kept",
+            Permanence::GuestStart => "from the next start of the guest on",
             Permanence::NextBoot => "from the next boot on",
             Permanence::DeviceReset => "after a reset of the device, or a reboot",
         }

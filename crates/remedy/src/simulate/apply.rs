@@ -1,6 +1,6 @@
 //! One effect, written into the node as it would be.
 
-use super::{Sim, cmdline, firmware, module, network, registers};
+use super::{Sim, cmdline, domain, firmware, module, network, registers};
 use crate::effect::Effect;
 use crate::see;
 use crate::verify::is_value;
@@ -33,6 +33,7 @@ pub(super) fn written(sim: &mut Sim<'_>, effect: &Effect, reboots: bool) {
             sim.cannot(format!("{name} stays until the next boot, which this plan does not bring"));
         }
         Effect::ModuleBlocked { .. } => {}
+        Effect::Domain(act) => domain::defined(sim, act),
         Effect::NicFirmware { .. } | Effect::Bios { .. } | Effect::Label { .. } => {}
     }
 }
@@ -58,7 +59,8 @@ pub(super) fn after_reboot(sim: &mut Sim<'_>, effect: &Effect) {
         | Effect::Address { .. }
         | Effect::MemlockUnlimited
         | Effect::Program { .. }
-        | Effect::Label { .. } => {}
+        | Effect::Label { .. }
+        | Effect::Domain(_) => {}
     }
 }
 

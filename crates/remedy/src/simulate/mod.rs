@@ -6,6 +6,7 @@
 
 mod apply;
 mod cmdline;
+mod domain;
 mod firmware;
 mod iommu;
 mod judge;

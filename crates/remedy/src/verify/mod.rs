@@ -1,6 +1,7 @@
 //! Whether a plan is effective: by what the node shows when it is read again, never by what was written.
 
 mod firmware;
+mod guest;
 mod identity;
 mod label;
 mod look;
@@ -144,6 +145,8 @@ pub struct Told {
     pub labels_trouble: Option<String>,
     /// Labels that are put only when all else is proven, and are not yet.
     pub labels_due: BTreeSet<String>,
+    /// Guests that were read, by the names of their domains.
+    pub guests: BTreeMap<String, Snapshot>,
 }
 
 impl Verification {

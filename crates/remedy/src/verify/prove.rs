@@ -1,7 +1,7 @@
 //! One proof against the node that was read again.
 
 use super::look::{Look, at, is_value};
-use super::{Cx, Outcome, Proved, firmware, label, reason, seam, still};
+use super::{Cx, Outcome, Proved, firmware, guest, label, reason, seam, still};
 use crate::effect::{self, Effect};
 use crate::model::{Disruption, Permanence, Proof, Step};
 use crate::wished::{self, Shown};
@@ -14,6 +14,7 @@ pub(super) fn prove(cx: &Cx<'_>, step: &Step, proof: &Proof) -> Proved {
     let (outcome, read, at) = match (proof, effect::of_proof(proof)) {
         (Proof::Rule { rule, subject }, _) => by_rule(cx, step, rule, subject),
         (Proof::Fact { fact, part, wants, .. }, _) => by_fact(cx, step, fact, part, wants),
+        (Proof::Guest { domain }, _) => guest::prove(cx, domain),
         (_, Some(effect)) => by_effect(cx, step, &effect),
         (_, None) => (Outcome::Unknown("this version cannot read it back".to_owned()), String::new(), String::new()),
     };
@@ -63,7 +64,8 @@ fn by_effect(cx: &Cx<'_>, step: &Step, effect: &Effect) -> Answer {
         | Effect::Program { .. }
         | Effect::Address { .. }
         | Effect::NextNicFirmware { .. }
-        | Effect::NicReset { .. } => {
+        | Effect::NicReset { .. }
+        | Effect::Domain(_) => {
             let why = "no proof reads it back by itself: the rules of the step do".to_owned();
             (Outcome::Unknown(why), String::new(), String::new())
         }
@@ -91,6 +93,11 @@ pub(super) fn not_so(cx: &Cx<'_>, step: &Step, reason: impl FnOnce() -> String) 
             }
             Some(true) => {}
         }
+    }
+    if step.persistence == Permanence::GuestStart
+        && let Some(due) = guest::is_due(cx, step)
+    {
+        return Outcome::Pending(due);
     }
     Outcome::Ineffective(reason())
 }

@@ -40,7 +40,7 @@ impl Version {
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+pub(crate) struct Document<'a> {
     schema: &'static str,
     linerate: &'static str,
     source: SourceOut<'a>,
@@ -200,7 +200,7 @@ fn in_pieces(out: &mut dyn Write, write: impl FnOnce(&mut Pieces<'_>) -> serde_j
     out.flush()
 }
 
-fn document<'a>(report: &Report<'a>, version: Version) -> Document<'a> {
+pub(crate) fn document<'a>(report: &Report<'a>, version: Version) -> Document<'a> {
     let words = Words::of(report.snapshot);
     let on = On::node(report.node);
     let (s, context) = (report.snapshot, &report.node.context);

@@ -7,10 +7,14 @@ use similar::TextDiff;
 /// Lines around a change.
 const CONTEXT: usize = 3;
 
-/// A file's change as a unified diff; `None` for acts that change no file. Where the plan tells only a digest of what was there, every
-/// line is a new one.
+/// A file's or a definition's change as a unified diff; `None` for acts that change neither. Where the plan tells only a digest of what was
+/// there, every line is a new one.
 pub(super) fn diff(act: &Act) -> Option<String> {
-    let Act::File(FileAct { path, before, after, .. }) = act else { return None };
+    let FileAct { path, before, after, .. } = match act {
+        Act::File(act) => act,
+        Act::Domain(act) => return Some(act.diff()),
+        _ => return None,
+    };
     let (old, old_name) = match before {
         FileState::Absent => ("", "/dev/null"),
         FileState::Content(text) => (text.as_str(), path.as_str()),

@@ -27,6 +27,9 @@ pub(super) fn proof(p: &Proof) -> String {
             let fact = if part.is_empty() { fact.clone() } else { format!("{fact} {part}") };
             format!("{fact} is {}", wanted.join(", "))
         }
+        Proof::Guest { domain } => {
+            format!("the guest of {domain}, read after its start, shows its devices where the domain has them")
+        }
         Proof::Value { path, value } => format!("{path} reads {value}"),
         Proof::Cmdline { has, lacks } => cmdline(has, lacks),
         Proof::NicFirmware { device, parameter, value } => format!("{parameter} of {device} is {value}, in force"),

@@ -201,7 +201,7 @@ fn note(checked: &Checked<'_>) -> String {
         return format!("not checked: it can be of several classes: {}", all.join("; "));
     }
     match checked.classes.is_empty() {
-        true => format!("not checked: no class of the policy matches this hardware ({})", hardware(&checked.traits)),
+        true => format!("not checked: no class of the policy matches this node ({})", hardware(&checked.traits)),
         false => String::new(),
     }
 }

@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
     reads: &["sys/bus/pci/devices/*/config", "lspci -vvv", "proc/cmdline"],
     docs: "\
 ## What it checks
-Translation Blocking (TB) on every bridge above each GPU and RDMA NIC bound to vfio-pci: it must be clear.
+Translation Blocking (TB) on every bridge above each GPU and RDMA NIC passed to a virtual machine: it must be clear.
 
 ## Why it matters
 TB makes a port treat every packet whose address is marked as translated as a violation. ATS consists of such packets. The kernel sets TB
@@ -34,7 +34,7 @@ hot-plug security); else clear the bit with a masked setpci before virtual machi
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     let pci = &cx.node.pci;
-    let passed = pci.iter().filter(|(_, f)| f.is_endpoint_of_path() && f.driven_by("vfio-pci"));
+    let passed = pci.iter().filter(|(_, f)| f.is_endpoint_of_path() && f.is_passed());
     let mut ports: Vec<FnId> = passed.flat_map(|(id, _)| pci.ancestors(id).0).collect();
     ports.sort_unstable();
     ports.dedup();

@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     reads: &["sys/bus/pci/devices/*/config", "lspci -vvv", "sys/bus/pci/devices/*/driver"],
     docs: "\
 ## What it checks
-For each GPU and RDMA NIC that are bound to vfio-pci and share a PCIe switch: the port above the NIC must have DT, UF, CR, RR and SV set
+For each GPU and RDMA NIC that are passed to a virtual machine and share a PCIe switch: the port above the NIC must have DT, UF, CR, RR and SV set
 (0x5d, `1x111x1`); the other ports between them and the root ports UF, CR, RR and SV (0x1d, `xx111x1`, what the kernel sets by itself).
 
 ## Why it matters
@@ -59,7 +59,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             .next());
         return;
     }
-    let passed = |f: &PciFunction<'_>| f.driven_by("vfio-pci");
+    let passed = |f: &PciFunction<'_>| f.is_passed();
     let ports = pci.ports_between(|f| f.kind.is_gpu() && passed(f), |f| f.kind == Kind::RdmaNic && passed(f));
     if ports.is_empty() {
         out.not_applicable("no passed-through GPU shares a PCIe switch with a passed-through RDMA NIC").at(pci.seen);

@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     reads: &["sys/bus/pci/devices/*/config", "lspci -vvv", "proc/cmdline"],
     docs: "\
 ## What it checks
-The Enable bit of ATS of each RDMA NIC function bound to vfio-pci that has the capability, and `pci=noats`.
+The Enable bit of ATS of each RDMA NIC function passed to a virtual machine that has the capability, and `pci=noats`.
 
 ## Why it matters
 The capability only offers. The IOMMU driver sets Enable when a device is attached to a translating domain of a unit that supports device
@@ -38,11 +38,11 @@ marked untrusted (external-facing).",
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     let nics = || {
-        let passed = cx.node.pci.rdma_nics().map(|(_, f)| f).filter(|f| f.driven_by("vfio-pci") && f.silent.is_none());
+        let passed = cx.node.pci.rdma_nics().map(|(_, f)| f).filter(|f| f.is_passed() && f.silent.is_none());
         passed.filter(|f| !f.ats.is_absent())
     };
     if nics().next().is_none() {
-        out.not_applicable("no RDMA NIC with ATS is bound to vfio-pci").at(cx.node.pci.seen);
+        out.not_applicable("no RDMA NIC with ATS is passed to a virtual machine").at(cx.node.pci.seen);
         return;
     }
     if cx.no_gpu(out) {

@@ -15,7 +15,7 @@ pub(super) static RULE: Rule = Rule {
     reads: &["sys/bus/pci/devices/*/config", "lspci -vvv", "sys/bus/pci/devices/*/driver"],
     docs: "\
 ## What it checks
-Whether each RDMA NIC function bound to vfio-pci shows the ATS capability.
+Whether each RDMA NIC function passed to a virtual machine shows the ATS capability.
 
 ## Why it matters
 In a VM the NIC is given guest addresses, which a switch cannot route to the GPU next to it. With ATS the NIC asks the IOMMU once, caches the
@@ -35,10 +35,10 @@ acs/vmhost-direct-translated and acs/translation-blocking. Platforms without ATS
 };
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
-    let nics = || cx.node.pci.rdma_nics().map(|(_, f)| f).filter(|f| f.driven_by("vfio-pci") && f.silent.is_none());
+    let nics = || cx.node.pci.rdma_nics().map(|(_, f)| f).filter(|f| f.is_passed() && f.silent.is_none());
     let data_direct = cx.node.context.topology.value == Some(TopologyType::DataDirect);
     if nics().next().is_none() {
-        out.not_applicable("no RDMA NIC is bound to vfio-pci").at(cx.node.pci.seen);
+        out.not_applicable("no RDMA NIC is passed to a virtual machine").at(cx.node.pci.seen);
         return;
     }
     if cx.no_gpu(out) {
@@ -53,7 +53,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             Reading::Absent(p) => out
                 .fail(f.bdf, "passed to a VM without ATS")
                 .at(*p)
-                .at(f.driver.place())
+                .at(f.passed_at())
                 .fix(|| super::set(f, "True", "set ATS_ENABLED to true in the NIC's firmware")),
             r @ Reading::Unreadable(..) => out.unreadable(f.bdf, "ATS capability", r),
         };

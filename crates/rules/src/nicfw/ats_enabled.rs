@@ -26,7 +26,7 @@ pub(super) static RULE: Rule = Rule {
     docs: "\
 ## What it checks
 The running value of ATS_ENABLED of each NIC against the role of the node. On a VM host only NICs that are given to virtual machines
-(they, or virtual functions of theirs, are bound to vfio-pci) are judged.
+(they, or virtual functions of theirs, are passed to a virtual machine) are judged.
 
 ## Why it matters
 With ATS the NIC asks the IOMMU once for the address of the GPU's memory and then sends translated packets, which a switch with ACS
@@ -54,8 +54,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 /// Whether the NIC, or a virtual function of it, belongs to a virtual machine.
 fn passed(cx: &Cx<'_>, s: &Setting<'_>) -> Option<bool> {
     let own = function(cx, s.nic)?;
-    let vf = |f: &linerate_node::pci::PciFunction<'_>| f.physfn == Some(own.bdf) && f.driven_by("vfio-pci");
-    Some(own.driven_by("vfio-pci") || cx.node.pci.functions.iter().any(vf))
+    let vf = |f: &linerate_node::pci::PciFunction<'_>| f.physfn == Some(own.bdf) && f.is_passed();
+    Some(own.is_passed() || cx.node.pci.functions.iter().any(vf))
 }
 
 fn judge(cx: &Cx<'_>, s: &Setting<'_>, out: &mut Findings) {

@@ -17,25 +17,25 @@ use linerate_node::rdma::PortState;
 pub(crate) static RULES: &[&Rule] =
     &[&nic_shared_while_idle::RULE, &virtual_hides_affinity::RULE, &flat_guest::RULE, &topology_file::RULE];
 
-const NCCL_SYSTEM: Source = nccl!(
+pub(crate) const NCCL_SYSTEM: Source = nccl!(
     "src/graph/topo.cc",
     "ncclTopoGetSystem (NCCL_TOPO_FILE, else /var/run/nvidia-topologyd/virtualTopology.xml), ncclTopoGetLocalNet"
 );
-const NCCL_VIRTUAL: Source = Source {
+pub(crate) const NCCL_VIRTUAL: Source = Source {
     title: "NCCL user guide, troubleshooting: topology detection in virtual machines",
     at: "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html",
 };
-const QEMU_PCIE: Source = Source {
+pub(crate) const QEMU_PCIE: Source = Source {
     title: "QEMU docs/pcie.txt: pxb-pcie, root ports, x3130-upstream and xio3130-downstream",
     at: "https://gitlab.com/qemu-project/qemu/-/blob/master/docs/pcie.txt",
 };
-const LIBVIRT: Source = Source {
+pub(crate) const LIBVIRT: Source = Source {
     title: "libvirt domain XML: controllers (pcie-expander-bus and its NUMA node)",
     at: "https://libvirt.org/formatdomain.html#controllers",
 };
 
 /// How the right layout is written, for remedies.
-const LAYOUT: &str = "one pxb-pcie (libvirt: pcie-expander-bus) per host NUMA node, bound to a guest NUMA node; below it, per physical PCIe switch, one \
+const LAYOUT: &str = "one pxb-pcie (libvirt: pcie-expander-bus) per host root complex, bound to the guest NUMA node of its host node; below it, per physical PCIe switch, one \
                       root port, one switch upstream port, and a downstream port for each GPU and its NIC";
 
 /// NICs that NCCL would use: not known to be without a link, and chosen by NCCL_IB_HCA where `/etc/nccl.conf` has it.

@@ -34,7 +34,7 @@ take the host's ways, whatever the guest shows: the virtual switch itself carrie
 downstream port of a switch, shown as Texas Instruments), 1b36:000b (pxb-pcie). `nvidia-smi topo -m`: the same word everywhere.
 
 ## Fix
-One pxb-pcie per host NUMA node, bound to a guest NUMA node; below it, per physical switch, a root port, an upstream port, and a downstream
+One pxb-pcie per host root complex, bound to the guest NUMA node of its host node (`linerate vm layout HOST` writes it); below it, per physical switch, a root port, an upstream port, and a downstream
 port for each GPU and its NIC. Root port and upstream port are mandatory between. Where the machine's definition cannot be changed:
 NCCL_TOPO_FILE with the guest's bus ids and invented bridges. The host's ACS and ATS are a matter of their own.",
     myths: &[

@@ -4,7 +4,7 @@
 
 use linerate_compose::{Description, Entry, Tree};
 use linerate_node::Node;
-use linerate_rules::{Audit, Severity, Status, Verdict, audit, rules, survey};
+use linerate_rules::{Audit, Depth, Severity, Status, Verdict, answers, audit, rules, survey};
 use linerate_snapshot::{Coverage, Manifest, Output, OutputKind, Snapshot, Why};
 use std::path::{Path, PathBuf};
 
@@ -124,4 +124,22 @@ pub fn survey_agrees(node: &Node<'_>, s: &Snapshot, name: &str) {
     let first = worst.or_else(|| whole.with(Status::Unknown).next());
     let all = |v: &Verdict| format!("{} {:?}", v.rule.id, v.finding);
     assert_eq!(first.map(all), brief.first.as_ref().map(all), "{name}");
+    places_agree(&whole, node, s, name);
+}
+
+/// What says less tells the same places, and the same words where it says any.
+fn places_agree(whole: &Audit, node: &Node<'_>, s: &Snapshot, name: &str) {
+    let told = |a: &Audit, words: bool| {
+        let place = |v: &Verdict| format!("{:?}", v.finding.evidence.iter().map(|e| e.place).collect::<Vec<_>>());
+        let one = |v: &Verdict| {
+            let message = if words { v.finding.message.to_string() } else { String::new() };
+            (v.rule.id, v.finding.status, v.severity(), v.finding.subject.clone(), place(v), message)
+        };
+        let mut all: Vec<_> = a.verdicts.iter().map(one).collect();
+        all.sort_unstable();
+        all
+    };
+    for (depth, words) in [(Depth::Placed, false), (Depth::Said, true)] {
+        assert_eq!(told(&answers(node, s, rules(), depth), words), told(whole, words), "{name} {depth:?}");
+    }
 }

@@ -209,6 +209,11 @@ impl Assembly {
         !self.own && nested::is_archive_name(path) && !nested::is_inside_a_tree(clean(path))
     }
 
+    /// Whether texts beside trees are read: not in an archive of linerate's own.
+    pub(super) fn takes_texts(&self) -> bool {
+        !self.own
+    }
+
     /// The snapshots of the nodes in it, each with where it is. `label` names the source in the error.
     pub(crate) fn finish(
         mut self,

@@ -2,6 +2,7 @@
 
 mod again;
 mod assemble;
+mod beside;
 mod dir;
 mod error;
 pub(crate) mod nested;
@@ -17,6 +18,7 @@ mod ttar;
 mod unpack;
 mod write;
 
+pub(crate) use beside::of_node;
 pub(crate) use dir::unpacked;
 pub use error::OpenError;
 use linerate_formats::bounds;

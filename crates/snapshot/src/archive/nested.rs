@@ -1,5 +1,6 @@
 //! Several nodes in one source: archives inside an archive, trees beside each other, and how the nodes are called.
 
+use super::beside::{Found, Waiting};
 use super::error::OpenError;
 use super::stream::{Ended, Stream};
 use crate::Snapshot;
@@ -126,28 +127,57 @@ pub(crate) fn is_wanted(path: &str, wanted: &str) -> bool {
 /// Hands nodes on, the only one of a source without a place in it.
 pub(super) struct Held<'h, 'e> {
     to: &'h mut Each<'e>,
-    first: Option<(String, Result<Snapshot, OpenError>)>,
+    first: Option<Found>,
     pub(super) count: usize,
+    given: usize,
+    /// Texts of nodes, and the node that waits for its own.
+    pub(super) waiting: Waiting,
 }
 
 impl<'h, 'e> Held<'h, 'e> {
     pub(super) fn new(to: &'h mut Each<'e>) -> Self {
-        Held { to, first: None, count: 0 }
+        Held { to, first: None, count: 0, given: 0, waiting: Waiting::default() }
     }
 
     pub(super) fn take(&mut self, at: &str, node: Result<Snapshot, OpenError>) {
+        self.enter(at);
         self.count += 1;
-        if self.count == 1 {
-            self.first = Some((at.to_owned(), node));
+        if let Some((at, node)) = self.waiting.node((at.to_owned(), node)) {
+            self.give(at, node);
+        }
+    }
+
+    /// Whether a node waits.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.waiting.is_waiting()
+    }
+
+    /// What comes next lies at a path: a node that waits for texts of another directory has all.
+    pub(super) fn enter(&mut self, path: &str) {
+        if let Some((at, node)) = self.waiting.before(Some(path)) {
+            self.give(at, node);
+        }
+    }
+
+    fn give(&mut self, at: String, node: Result<Snapshot, OpenError>) {
+        self.given += 1;
+        if self.given == 1 {
+            self.first = Some((at, node));
             return;
         }
         if let Some((at, node)) = self.first.take() {
             (self.to)(&at, node);
         }
-        (self.to)(at, node);
+        (self.to)(&at, node);
     }
 
     pub(super) fn finish(mut self) {
+        if let Some((at, node)) = self.waiting.before(None) {
+            self.give(at, node);
+        }
+        for (at, node) in self.waiting.rest() {
+            self.give(at, node);
+        }
         if let Some((_, node)) = self.first.take() {
             (self.to)("", node);
         }

@@ -2,6 +2,7 @@
 
 use super::Limits;
 use super::assemble::{Assembly, InArchive, Item};
+use super::beside;
 use super::error::{OpenError, Stop, conclude, counted};
 use super::nested::{Each, Held, Inner, Nodes};
 use super::pack::Bounds;
@@ -229,14 +230,17 @@ impl Reader {
         let mut names = std::mem::take(&mut self.names);
         let end = self.entries(stream, on_disk, &mut assembly, &mut names, held);
         self.names = names;
-        let (at, inner, others) = (stream.position(), !self.within.is_empty(), held.count > before);
+        let has_others = held.count > before || held.waiting.has_texts();
+        let (at, inner, others) = (stream.position(), !self.within.is_empty(), has_others);
         let all = conclude(end, at, assembly, label, InArchive { inner, others }, &mut self.cleaner)?;
         let count = all.len();
         for (place, s) in all {
             // Of an archive that is one node the place of the tree in it says no more.
             let tree = Some(place.as_str()).filter(|p| !p.is_empty() && (count > 1 || others || !inner));
             let path: Vec<&str> = self.within.iter().map(String::as_str).chain(tree).collect();
-            held.take(&path.join("/"), counted(s, label));
+            let at = path.join("/");
+            let node = held.waiting.with(&at, &at, counted(s, label));
+            held.take(&at, node);
         }
         Ok(())
     }
@@ -343,6 +347,9 @@ impl Reader {
                 skip(stream, padded)?;
                 continue;
             };
+            if held.is_waiting() {
+                held.enter(&place(&self.within, path));
+            }
             match kind {
                 Kind::Dir => to.entry(path, Item::Dir)?,
                 Kind::Link => to.entry(path, Item::Link(&n.link))?,
@@ -356,6 +363,11 @@ impl Reader {
                     let left = inner.left;
                     skip(stream, left + (padded - size))?;
                     continue;
+                }
+                Kind::File if to.takes_texts() && beside::may_be_text(path, size) => {
+                    // What is cut is no list.
+                    let data = take(stream, size)?;
+                    held.waiting.text(&place(&self.within, path), data);
                 }
                 Kind::File => match to.wanted(path, size) {
                     true => {
@@ -387,6 +399,12 @@ impl Reader {
             skip(stream, padded)?;
         }
     }
+}
+
+/// Where an entry is, in the outermost archive.
+fn place(within: &[String], path: &str) -> String {
+    let path = super::prefix::clean(path);
+    within.iter().map(String::as_str).chain([path]).collect::<Vec<_>>().join("/")
 }
 
 /// The only node of a source.

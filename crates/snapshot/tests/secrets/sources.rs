@@ -186,6 +186,16 @@ pub(crate) fn all() -> Vec<Source> {
     ] {
         out.push(Source::new(path, corpus::lines(n.take())));
     }
+    out.push(
+        Source::new("etc/libvirt/qemu/vm1.xml", corpus::lines(n.take()))
+            .head("<domain type='kvm'>\n")
+            .around("<qemu:arg value='", "'/>\n"),
+    );
+    out.push(
+        Source::new("etc/libvirt/qemu/vm2.xml", corpus::lines(n.take()))
+            .head("<domain type='kvm'>\n")
+            .around("<description>", "</description>\n"),
+    );
     out.push(Source::new("sys/module/mlx5_core/parameters/x", log_lines(&mut n)));
     // What other versions and other makers keep.
     for path in ["proc/1/environ", "proc/77/environ", "proc/77/cmdline"] {

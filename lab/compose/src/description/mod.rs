@@ -8,6 +8,7 @@ pub use node::{Complex, Cpu, Fabric, Gpus, Group, Hypervisor, Iommu, IommuGroups
 pub use patches::{Aer, Ats, Bond, Gid, NetPatch, PciPatch, RdmaPatch};
 pub use zoo::{Gdr, Zoo};
 
+use crate::{DescribeError, Tree};
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 
@@ -40,6 +41,8 @@ pub struct Description {
     pub dmesg: Dmesg,
     /// Raw files, made last: path (no leading slash) to content.
     pub files: BTreeMap<String, String>,
+    /// Changes of the text of files, made after `files`, in their order.
+    pub edit: Vec<Edit>,
     /// Patterns of paths that are not there.
     pub remove: Vec<String>,
     /// Patterns of files that exist but cannot be read (EACCES).
@@ -80,6 +83,36 @@ impl Default for Nvidia {
             bar1_mib: None,
             smi: true,
         }
+    }
+}
+
+/// `[[edit]]`: a change of a file's text. What it changes must be there.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Edit {
+    /// Path of the file (no leading slash).
+    pub file: String,
+    /// What is replaced, each time that it is there.
+    pub from: String,
+    /// By what.
+    pub to: String,
+    /// The file that gets the changed text; without it the same.
+    #[serde(default)]
+    pub into: Option<String>,
+}
+
+impl Edit {
+    pub(crate) fn apply(&self, tree: &mut Tree) -> Result<(), DescribeError> {
+        let text = tree.get(&self.file).map(|t| String::from_utf8_lossy(t).into_owned()).unwrap_or_default();
+        if !text.contains(&self.from) {
+            return Err(DescribeError::impossible(
+                format!("[[edit]] {:?} is not in {:?}", self.from, self.file),
+                "the file is one of the tree, and has the text",
+            ));
+        }
+        let into = self.into.as_ref().unwrap_or(&self.file);
+        tree.file(super::compose::checked(into)?, text.replace(&self.from, &self.to));
+        Ok(())
     }
 }
 

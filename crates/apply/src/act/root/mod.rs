@@ -36,7 +36,8 @@ impl Root {
     /// It is no directory, or may not be read.
     pub fn open(path: &Path) -> std::io::Result<Root> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Root { fd: rustix::fs::openat(CWD, path, flags, Mode::empty())?, path: path.to_owned() })
+        // Programs are started in another directory than this process is in.
+        Ok(Root { fd: rustix::fs::openat(CWD, path, flags, Mode::empty())?, path: std::path::absolute(path)? })
     }
 
     /// Whether it is the running system's own.

@@ -1,5 +1,6 @@
 //! A node in a directory, with programs that do what the real ones do to files.
 
+mod domains;
 mod faults;
 mod programs;
 mod refusals;
@@ -49,6 +50,7 @@ impl Node {
             ("boot/grub/grub.cfg", "# made\nGRUB_TIMEOUT=0\n"),
             ("boot/grub/grubenv", "# GRUB Environment Block\nsaved=1\n####"),
             ("firmware", "False(0)\n"),
+            (domains::PATH, domains::DEFINED),
         ] {
             node.write(path, text);
         }
@@ -58,6 +60,7 @@ impl Node {
             ("usr/bin/grub-editenv", GRUB_EDITENV),
             ("usr/bin/systemctl", SYSTEMCTL),
             ("usr/bin/mstconfig", MSTCONFIG),
+            ("usr/bin/virsh", domains::VIRSH),
             (
                 "usr/bin/fails",
                 "#!/bin/sh\nroot=${0%/usr/*}\necho broken >\"$root/boot/grub/grub.cfg\"\necho 'no such device' >&2\nexit 7\n",
@@ -124,7 +127,12 @@ impl Node {
                     continue;
                 }
                 let bytes = if meta.is_file() { std::fs::read(&path).unwrap() } else { Vec::new() };
-                let time = if meta.is_file() && name.starts_with("etc") { meta.mtime_nsec() ^ meta.mtime() } else { 0 };
+                // libvirt writes definitions itself.
+                let time = if meta.is_file() && name.starts_with("etc") && name != domains::PATH {
+                    meta.mtime_nsec() ^ meta.mtime()
+                } else {
+                    0
+                };
                 tree.insert(name, (meta.mode(), meta.uid(), meta.gid(), time, bytes));
                 if meta.is_dir() {
                     rest.push(path);
@@ -177,6 +185,7 @@ impl Node {
             step("old", vec![file("/etc/old.conf", held("etc/old.conf"), None)]),
             step("mtu", vec![value("9000")]),
             step("nic", vec![nic()]),
+            step("domain", vec![domains::act()]),
             step(
                 "unit",
                 vec![

@@ -7,9 +7,9 @@ use crate::progress::Line;
 use linerate_report::policy::{Checks, Format};
 
 pub(super) fn run(a: &CheckArgs) -> Result<u8, Failure> {
-    let policy = super::read(&a.policy)?;
+    let policy = super::read_with_groups(&a.policy, &a.on.read.names)?;
     let (paths, claims) = Claims::take(&a.sources)?;
-    let nodes = super::nodes(&paths, &a.of, &a.on)?;
+    let nodes = super::nodes(&paths, &a.of, &a.on, Some(&policy))?;
     let members = &nodes.members;
     let mut checks = Checks::new(&policy);
     let progress = Line::new(members.len() > 1);

@@ -15,7 +15,7 @@ pub(super) fn run(a: &LearnArgs) -> Result<u8, Failure> {
     if let Some(unknown) = a.accept.iter().find(|r| linerate_rules::find(r).is_none()) {
         return Err(Failure::new(format!("no rule is called `{unknown}`")).hint("`linerate rules` lists all"));
     }
-    let nodes = super::nodes(&a.sources, &a.of, &a.on)?;
+    let nodes = super::nodes(&a.sources, &a.of, &a.on, None)?;
     let members = &nodes.members;
     let mut lessons = Lessons::accepting(a.accept.iter().cloned());
     let (mut read, mut failed) = (0, nodes.unread().len());

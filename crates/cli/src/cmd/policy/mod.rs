@@ -10,6 +10,7 @@ use crate::on_args::OnArgs;
 use crate::output::{Failure, Sink};
 use crate::policy_args::{PolicyArgs, PolicyDiffArgs, PolicyExplainArgs, PolicyVerb, ShortFormat};
 use crate::sources::{self, Member};
+use crate::targets::{self, SourceArgs, SshArgs};
 use linerate_fleet::policy::{self, Checked, Policy, condition};
 use linerate_fleet::{Profile, Traits};
 use linerate_formats::bounds::POLICY_BYTES;
@@ -67,6 +68,20 @@ pub(crate) fn read(path: &Path) -> Result<Policy, Failure> {
     Ok(Policy { name: if policy.name.is_empty() { label(path) } else { policy.name }, ..policy })
 }
 
+/// A policy that nodes are held to: with the nodes of the groups that its classes name, of the inventory.
+pub(crate) fn read_with_groups(path: &Path, names: &SourceArgs) -> Result<Policy, Failure> {
+    let mut policy = read(path)?;
+    if policy.needs_groups() {
+        let inventory = targets::inventory(names, &SshArgs::default(), false)?;
+        policy.resolve(|set, budget| inventory.set_within(set, budget)).map_err(|e| {
+            Failure::new(format!("{}: {e}", path.display())).hint(
+                "groups are those of the inventory: linerate.toml, ClusterShell or genders, or what --inventory names; `linerate nodes` lists them",
+            )
+        })?;
+    }
+    Ok(policy)
+}
+
 /// The text of a policy, as far as one may be long.
 fn text(path: &Path) -> Result<String, Failure> {
     let failed = |e: std::io::Error| Failure::new(format!("cannot read {}: {e}", path.display()));
@@ -84,9 +99,10 @@ pub(crate) struct Nodes {
     chosen: Chosen,
 }
 
-/// The snapshots of many nodes.
-pub(crate) fn nodes(paths: &[PathBuf], of: &NodesArg, on: &OnArgs) -> Result<Nodes, Failure> {
-    let live = live::many(on, false)?;
+/// The snapshots of many nodes, which are held to a policy.
+pub(crate) fn nodes(paths: &[PathBuf], of: &NodesArg, on: &OnArgs, policy: Option<&Policy>) -> Result<Nodes, Failure> {
+    let names_nodes = policy.is_some_and(|p| p.classes.iter().any(|c| !c.matches.nodes.is_empty()));
+    let live = if names_nodes { live::many_of_policy(on)? } else { live::many(on, false)? };
     let chosen = of.read()?;
     let members = match &live {
         Some(live) => {

@@ -40,7 +40,7 @@ impl Shown {
 }
 
 pub(super) fn run(a: &TestArgs) -> Result<u8, Failure> {
-    let policy = super::read(&a.policy)?;
+    let policy = super::read_with_groups(&a.policy, &a.names)?;
     let home = a.policy.parent().unwrap_or(Path::new(""));
     let all: Vec<Shown> = policy.tests.iter().map(|t| one(&policy, t, home)).collect();
     let right = all.iter().filter(|s| s.is_right()).count();
@@ -87,16 +87,17 @@ fn one(policy: &Policy, test: &Test, home: &Path) -> Shown {
         out.trouble = Some("a source is a path below the policy's directory".to_owned());
         return out;
     }
-    let snapshot = match sources::unredacted(&home.join(path)) {
+    let path = home.join(path);
+    let snapshot = match sources::unredacted(&path) {
         Ok(s) => s,
         Err(e) => {
             out.trouble = Some(e.what());
             return out;
         }
     };
-    let checked = super::checked(policy, &test.source, &snapshot);
+    let checked = super::checked(policy, &sources::label(&path), &snapshot);
     if checked.classes.is_empty() {
-        out.trouble = Some("no class of the policy matches this hardware".to_owned());
+        out.trouble = Some("no class of the policy matches this node".to_owned());
         return out;
     }
     let with = |status| -> BTreeSet<&str> {

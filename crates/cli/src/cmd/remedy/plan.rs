@@ -1,6 +1,7 @@
 //! `linerate plan`.
 
 use super::{reach, signature};
+use crate::live;
 use crate::output::{Failure, Sink};
 use crate::plan_args::{PlanArgs, PlanFormat};
 use crate::sources;
@@ -32,7 +33,10 @@ pub(crate) fn run(a: &PlanArgs) -> Result<u8, Failure> {
     let bmc = a.redfish.one(a.reach.named(&a.on))?;
     let redfish = bmc.map(|b| b.setup()).transpose()?;
     let wished = match &a.policy {
-        Some(file) => Some(super::policy::wished(file, &of_policy, &snapshot, &node)?),
+        Some(file) => {
+            let policy = crate::cmd::policy::read_with_groups(file, &a.on.names)?;
+            Some(super::policy::wished((file, &policy), &of_policy, &name(a, &snapshot), (&snapshot, &node))?)
+        }
         None if !of_policy.is_empty() => {
             return Err(Failure::new("--fix names an expectation of a policy, and no policy was given")
                 .hint("name it with --policy"));
@@ -133,8 +137,25 @@ fn rules_of(a: &PlanArgs, rules: &[&'static linerate_rules::Rule]) -> Vec<String
     if a.fix.is_empty() { Vec::new() } else { rules.iter().map(|r| r.id.to_owned()).collect() }
 }
 
+/// How the node is called among others: by its name in a set, by its host without user and port, by its directory or file, by itself.
+fn name(a: &PlanArgs, snapshot: &Snapshot) -> String {
+    match (&a.source, &a.reach.host, &a.on.on) {
+        (_, _, Some(_)) => snapshot.label.clone(),
+        (_, Some(host), _) => {
+            let host = host.rsplit('@').next().unwrap_or(host);
+            host.split(':').next().unwrap_or(host).to_owned()
+        }
+        (Some(path), ..) => sources::label(path),
+        _ => snapshot.manifest.host.clone(),
+    }
+}
+
 /// What the node shows, and where it is live the node.
 fn read(a: &PlanArgs) -> Result<(Snapshot, Option<Box<dyn drive::Node>>), Failure> {
+    // A policy names groups of the inventory.
+    if a.policy.is_none() {
+        live::no_inventory(&a.on)?;
+    }
     if let Some((snapshot, node)) = reach::live(&a.reach, &a.on)? {
         return Ok((snapshot, Some(node)));
     }

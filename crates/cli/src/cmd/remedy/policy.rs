@@ -1,7 +1,7 @@
 //! What a policy wishes of the node that a plan is for.
 
 use crate::output::{Failure, remark};
-use linerate_fleet::policy::{self, condition};
+use linerate_fleet::policy::{self, Policy, condition};
 use linerate_fleet::{Profile, Traits};
 use linerate_formats::wildcard;
 use linerate_node::Node;
@@ -22,12 +22,11 @@ pub(super) struct Wishes {
 
 /// Of a policy's expectations; `patterns`: of those alone, by their ids.
 pub(super) fn wished(
-    file: &Path,
+    (file, policy): (&Path, &Policy),
     patterns: &[String],
-    snapshot: &Snapshot,
-    node: &Node<'_>,
+    name: &str,
+    (snapshot, node): (&Snapshot, &Node<'_>),
 ) -> Result<Wishes, Failure> {
-    let policy = crate::cmd::policy::read(file)?;
     let named = |id: &str| patterns.is_empty() || patterns.iter().any(|p| wildcard::star(p.as_bytes(), id.as_bytes()));
     if let Some(p) =
         patterns.iter().find(|p| !policy.all().any(|(_, k)| wildcard::star(p.as_bytes(), k.about().id.as_bytes())))
@@ -35,22 +34,18 @@ pub(super) fn wished(
         return Err(Failure::new(format!("no expectation of {} matches `{p}`", file.display()))
             .hint("`linerate policy explain` lists all"));
     }
-    let profile = Profile::of(&snapshot.label, node, snapshot, &policy.rules());
+    let profile = Profile::of(name, node, snapshot, &policy.rules());
     let facts = condition::Facts::new(linerate_report::json::node_facts(node, snapshot));
-    let checked = policy::check(&policy, &profile, &Traits::of(node), Some(&facts));
+    let checked = policy::check(policy, &profile, &Traits::of(node), Some(&facts));
     if checked.classes.is_empty() {
-        return Err(Failure::new(format!("no class of {} is of this node's hardware", file.display()))
+        return Err(Failure::new(format!("no class of {} is of this node", file.display()))
             .hint("`linerate policy check` says what it can be"));
     }
     for (class, unseen) in checked.classes.iter().filter(|(_, u)| !u.is_empty()) {
         remark(&format!("its class is assumed to be {}: the source does not show {}", class.name, unseen.join(", ")));
     }
-    let of = |w: policy::Wished| {
-        let policy::Wished { id, fact, part, wants, message, remedy } = w;
-        Wished { id, fact, part, wants, message, remedy }
-    };
     let answers = || checked.answers.iter().filter(|a| named(&a.kind.about().id));
-    let wishes = answers().filter_map(|a| policy::wish(a, node)).map(of).collect();
+    let wishes = answers().filter_map(|a| policy::wish(a, node)).collect();
     let labels = checked.classes.iter().flat_map(|(c, _)| &c.labels);
     let labels = labels.map(|(key, value)| value.as_ref().map_or_else(|| format!("{key}-"), |v| format!("{key}={v}")));
     let unknown = answers().filter(|a| a.status == Status::Unknown).count();

@@ -9,7 +9,7 @@ use super::class::ROLES;
 use super::condition::Program;
 use super::said::{Mistake, Wrong};
 use super::{About, Class, Condition, Count, DEVICES, Match, Policy, SCHEMA, Test};
-use crate::nodeset::{Budget, NoGroups, parse_within};
+use crate::nodeset::{Budget, Groups, NoGroups, NodeSet, parse_within};
 use ::toml::de::{DeTable, DeValue};
 use linerate_facts::position::{Path, Role};
 use linerate_formats::bounds::{
@@ -17,6 +17,7 @@ use linerate_formats::bounds::{
 };
 use linerate_formats::near;
 use linerate_rules::Severity;
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::{Item, Text};
 
@@ -147,7 +148,7 @@ fn one_class(item: &Item<'_, '_>, by: &Default, rows: &mut usize, nodes: &mut Bu
     let rest: Vec<_> = members.iter().filter(|m| !by.takes(m)).collect();
     for m in rest {
         match m.key {
-            "match" => out.matches = matches(m),
+            "match" => out.matches = matches(m, nodes),
             "devices" => out.devices = m.table()?.iter().filter_map(|d| count(d, item.key, &by)).collect(),
             "seats" => {
                 let all = m.table()?;
@@ -200,8 +201,36 @@ fn one_class(item: &Item<'_, '_>, by: &Default, rows: &mut usize, nodes: &mut Bu
     Some(out)
 }
 
-fn matches(item: &Item<'_, '_>) -> Match {
-    const KEYS: [&str; 5] = ["board", "cpu", "gpus", "nics", "role"];
+/// Groups that nobody knows yet: whether a set asks for any.
+#[derive(Default)]
+struct Asked(Cell<bool>);
+
+impl Groups for Asked {
+    fn group(&self, _: Option<&str>, _: &str) -> Option<Vec<String>> {
+        self.0.set(true);
+        Some(Vec::new())
+    }
+
+    fn all(&self, _: Option<&str>) -> Option<Vec<String>> {
+        self.0.set(true);
+        Some(Vec::new())
+    }
+}
+
+/// The nodes of a class: their names, where no group has a part in it.
+fn members(item: &Item<'_, '_>, text: &str, nodes: &mut Budget) -> Option<NodeSet> {
+    let asked = Asked::default();
+    match parse_within(text, &asked, nodes) {
+        Err(e) => item.wrong(Wrong::Nodes(e)),
+        Ok(_) if asked.0.get() => {}
+        Ok(set) if set.is_empty() => _ = item.must_be::<()>("a set of nodes, as gpu[001-064] or @rack7"),
+        Ok(set) => return Some(set),
+    }
+    None
+}
+
+fn matches(item: &Item<'_, '_>, nodes: &mut Budget) -> Match {
+    const KEYS: [&str; 6] = ["board", "cpu", "gpus", "nics", "role", "nodes"];
     let mut out = Match::default();
     for m in item.table().unwrap_or_default() {
         let text = m.str().unwrap_or_default();
@@ -210,6 +239,10 @@ fn matches(item: &Item<'_, '_>) -> Match {
             "cpu" => out.cpu = text,
             "gpus" => out.gpus = text,
             "nics" => out.nics = text,
+            "nodes" => {
+                out.members = members(&m, &text, nodes);
+                out.nodes = text;
+            }
             "role" => match ROLES.iter().find(|(word, _)| *word == text) {
                 Some((_, role)) => out.role = Some(*role),
                 None => _ = m.must_be::<()>("bare-metal, vm-host or vm-guest"),

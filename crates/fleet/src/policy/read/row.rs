@@ -25,35 +25,9 @@ const OPERATORS: [&str; 12] = [
     "shown_by",
 ];
 
-/// What the ids of facts of things begin with, the longest first.
-const PREFIXES: [&str; 21] = [
-    "kubernetes.annotations",
-    "kubernetes.conditions",
-    "kubernetes.resources",
-    "kubernetes.labels",
-    "kubernetes.taints",
-    "slurm.gres",
-    "nic_firmware.settings",
-    "pci.resizable_bars",
-    "cpu.idle_states",
-    "rdma.ports.gids",
-    "iommu.groups",
-    "nic_firmware",
-    "rdma.ports",
-    "pci.bars",
-    "sysctl",
-    "gpus",
-    "rdma",
-    "numa",
-    "net",
-    "pci",
-    "",
-];
-
-/// Whose a fact is: what the ids of that one's facts begin with.
+/// Whose a fact is: what the ids of that one's facts begin with; empty for the node.
 pub(in crate::policy) fn prefix(id: &str) -> &'static str {
-    let of = |p: &&&str| p.is_empty() || id.strip_prefix(**p).is_some_and(|rest| rest.starts_with('.'));
-    PREFIXES.iter().find(of).copied().unwrap_or_default()
+    linerate_facts::list_of(id).unwrap_or_default()
 }
 
 /// Whether a fact is a list whose words are compared one by one.

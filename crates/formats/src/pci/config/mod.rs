@@ -189,6 +189,15 @@ impl<'a> ConfigSpace<'a> {
         self.extended_list().into_iter().find(|(_, found)| *found == id).map(|(at, _)| at)
     }
 
+    /// The serial number of the device (extended capability 0x0003), and the offset of its registers. All zeros and all ones are no number.
+    #[must_use]
+    pub fn serial(&self) -> Option<(u64, u16)> {
+        let at = self.extended_capability(0x0003)?;
+        let [low, high] = [4, 8].map(|offset| self.dword(at + offset));
+        let serial = u64::from(high?) << 32 | u64::from(low?);
+        Some((serial, u16::try_from(at + 4).ok()?)).filter(|found| !matches!(found.0, 0 | u64::MAX))
+    }
+
     /// The extended list: offset and id of each, as far as it can be walked; empty for a function without one.
     fn extended_list(&self) -> Vec<(usize, u16)> {
         let mut out: Vec<(usize, u16)> = Vec::new();

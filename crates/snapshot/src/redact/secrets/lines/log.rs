@@ -1,8 +1,8 @@
-//! Logs, domains of libvirt, and any other text.
+//! Logs, and any other text.
 
 use super::super::shape::Shape;
 use super::super::{net, words};
-use super::{each, find, find_ignore_case, mark, rfind};
+use super::{each, find, find_ignore_case, mark};
 
 /// The kernel's log: command lines in it by word, what programs wrote into it as far as it is plain, all of it by the net.
 pub(in super::super) fn kernel_log(data: &mut Vec<u8>) {
@@ -82,40 +82,4 @@ fn programs(data: &mut Vec<u8>) {
         out.extend_from_slice(head);
         mark(out);
     });
-}
-
-/// A domain of libvirt: what it gives to the emulator, what people wrote about it, the kernel's arguments.
-pub(in super::super) fn domain(data: &mut Vec<u8>) {
-    each(data, |line, out| {
-        let body = line.trim_ascii_start();
-        let is = |names: &[&[u8]]| names.iter().any(|n| body.starts_with(n));
-        if is(&[b"<cmdline>"]) {
-            let start = line.len() - body.len() + 9;
-            let end = find(line, b"</").filter(|e| *e >= start).unwrap_or(line.len());
-            out.extend_from_slice(line.get(..start).unwrap_or_default());
-            words::line(line.get(start..end).unwrap_or_default(), out);
-            return out.extend_from_slice(line.get(end..).unwrap_or_default());
-        }
-        if is(&[b"<qemu:arg", b"<qemu:env", b"<description", b"<title", b"<entry"]) {
-            let quoted = |at: usize| {
-                line.get(at)
-                    .copied()
-                    .and_then(|q| Some((at + 1, line.iter().rposition(|b| *b == q).filter(|e| *e > at)?)))
-            };
-            let value = find(line, b"value=").and_then(|p| quoted(p + 6));
-            let text = || {
-                let from = line.iter().position(|b| *b == b'>')? + 1;
-                Some((from, rfind(line.get(from..)?, b"</").map_or(line.len(), |p| from + p)))
-            };
-            if let Some((from, to)) = value.or_else(text)
-                && !line.get(from..to).is_some_and(|v| Shape::Path.fits(v))
-            {
-                out.extend_from_slice(line.get(..from).unwrap_or_default());
-                mark(out);
-                return out.extend_from_slice(line.get(to..).unwrap_or_default());
-            }
-        }
-        out.extend_from_slice(line);
-    });
-    net::remove(data);
 }

@@ -1,6 +1,7 @@
 //! Files of configuration, line by line: what readers need passes, of the rest the value goes.
 
 mod boot;
+mod domain;
 mod json;
 mod keys;
 mod log;
@@ -10,9 +11,10 @@ mod variables;
 use super::shape::Shape;
 use super::{MARK, net};
 pub(super) use boot::{boot_entry, cmdline, grub, grub_of_ours};
+pub(super) use domain::domain;
 pub(super) use json::json;
 pub(super) use keys::{sections, small, yaml};
-pub(super) use log::{cleaned, domain, kernel_log, text};
+pub(super) use log::{cleaned, kernel_log, text};
 pub(super) use modules::modprobe;
 pub(super) use variables::{setting, variables};
 

@@ -65,6 +65,47 @@ fn harmless_text_is_untouched() {
     }
 }
 
+/// Paths of composed nodes, of the catalogue, and of machines that are not composed: none of them is a token.
+#[test]
+fn paths_are_no_tokens() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut dirs = vec![root.join("lab/nodes")];
+    let mut texts = vec![std::fs::read_to_string(root.join("crates/snapshot/catalogue.txt")).unwrap()];
+    while let Some(dir) = dirs.pop() {
+        for path in std::fs::read_dir(&dir).unwrap().map(|e| e.unwrap().path()) {
+            if path.is_dir() {
+                dirs.push(path);
+            } else {
+                texts.push(std::fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    let apart = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',');
+    let words = texts.iter().flat_map(|t| t.split(apart)).filter(|w| w.contains('/') && !w.contains("://"));
+    let plain = |w: &&str| w.chars().all(|c| c.is_ascii_alphanumeric() || "/_-.+~:".contains(c));
+    let mut paths: Vec<String> = words.filter(plain).map(|w| format!("/{}", w.trim_start_matches('/'))).collect();
+    assert!(paths.len() > 300, "{}", paths.len());
+    let others = [
+        "/usr/lib/x86_64-linux-gnu/libnccl-net-AWS_OFI_2024_Release",
+        "/dev/disk/by-id/nvme-SAMSUNG_MZQL23T8HCLS-00A07_S64HNE0R123456",
+        "/dev/disk/by-id/nvme-Micron_7450_MTFDKCC3T8TFR_22463A1B2C3D",
+        "/dev/disk/by-id/wwn-0x5002538e40a1b2c3-part1",
+        "/lib/modules/6-8-0-60-generic/kernel/drivers/net/ethernet/mellanox/mlx5/core/mlx5_core",
+        "/opt/nvidia/nsight-systems/2024/target-linux-x64/CudaInjection64",
+        "/srv/jenkins/workspace/NCCL_Build_CUDA12_Ubuntu2204_x86_64/nccl-tests/build/all_reduce_perf",
+        "/nfs/Users/JSmith2/Projects/LLaMA3-70B/Checkpoints/Step_0012000/Optimizer_State_Rank_007",
+        "/workspace/Megatron-LM/Experiments/GPT3-175B-TP8-PP16/Run_2024-11-26_A100/Logs",
+        "/var/lib/kubelet/pods/0a1b2c3d-0011-2233-4455-66778899aabb/volumes/Data_A1",
+        "/sys/firmware/efi/efivars/Boot0001-8be4df61-93ca-11d2-aa0d-00e098032b8c",
+    ];
+    paths.extend(others.map(str::to_owned));
+    for path in paths {
+        for text in [path.clone(), format!("x {path} y"), format!("open {path}: no such file")] {
+            assert_eq!(cleaned(&text), text);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) })]
 
@@ -72,6 +113,16 @@ proptest! {
     fn lines_stay(text in "([ -~\n]{0,12}|password[=: ]{1,2}|https?://|token|@|\"|\\\\|\\{|--pass |bearer |<secret>|-----BEGIN PRIVATE KEY-----){0,30}") {
         let once = cleaned(&text);
         prop_assert_eq!(once.matches('\n').count(), text.matches('\n').count());
+    }
+
+    /// Behind the name of a secret all of a value goes, whatever it looks like.
+    #[test]
+    fn base64_behind_a_name_goes(body in "[A-Za-z0-9+/]{31,86}", sign in prop::sample::select(vec!["=", ": ", "=\"", "\": \""])) {
+        for name in ["api_key", "PASSWORD", "wandb_token", "clientSecret"] {
+            let text = format!("{name}{sign}/{body}\n");
+            let gone = cleaned(&text);
+            prop_assert!(!gone.contains(&body) && gone.contains("[redacted]"), "{text} {gone}");
+        }
     }
 
     #[test]

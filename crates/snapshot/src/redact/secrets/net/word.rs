@@ -1,5 +1,6 @@
 //! Runs of letters and digits: tokens, and words behind which a secret is.
 
+use super::super::shape::Shape;
 use super::super::{MARK, token};
 use super::{BACK, Net};
 
@@ -26,14 +27,18 @@ impl Net<'_> {
             let path = self.text.get(from - back..from)?.contains(&b'/');
             return Some((if path { from } else { from - back }, end));
         }
-        // Once for each whole run: where it begins. Behind a slash it is a path, unless it is filled up as Base64 is.
+        // Once for each whole run: where it begins. Behind a slash it is a path, unless it is filled up or mixed as Base64 is.
         let whole = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+' | b'/');
         let slash = before == Some(b'/') && !from.checked_sub(2).and_then(|p| self.at(p)).is_some_and(|b| whole(&b));
         if slash || !before.is_some_and(|b| whole(&b)) {
             let len = self.rest(from).iter().take(4096).take_while(|b| whole(b)).count();
             let tail = || self.rest(from + len).iter().take_while(|b| **b == b'=').count();
-            let is_token = || token::is_whole(self.text.get(from..from + len).unwrap_or_default());
-            if len > to - from && (!slash || tail() > 0) && is_token() {
+            let run = self.text.get(from..from + len).unwrap_or_default();
+            let is_path = || {
+                let whole = self.text.get(from - 1..from + len).unwrap_or_default();
+                !token::is_mixed(run) || Shape::Path.fits(whole)
+            };
+            if len > to - from && token::is_whole(run) && (!slash || tail() > 0 || !is_path()) {
                 return Some((from - usize::from(slash), from + len + tail()));
             }
         }
