@@ -1,7 +1,10 @@
-//! `cargo xtask test …`: all tests, with plain cargo, on whatever machine this is.
+//! `cargo xtask test …`: all tests, on whatever machine this is. Cargo builds them; their programs run side by side, and then the
+//! examples in the documentation. Where a package or a test is named, cargo runs them as always.
 //!
 //! A test that cannot run here (no lspci, no third-party data) prints `SKIPPED: why` and passes. Cargo hides what passing
 //! tests print; this command reads it, and lists at the end what was not tested.
+
+mod pool;
 
 use crate::shell::{self, Result};
 use crate::tools::{self, Skipped};
@@ -27,11 +30,55 @@ fn test(args: &[String], seen: &mut Seen) -> Result<()> {
     }
     let split = args.iter().position(|a| a == "--").unwrap_or(args.len());
     let (ours, theirs) = (args.get(..split).unwrap_or_default(), args.get(split + 1..).unwrap_or_default());
+    if ours.iter().all(|a| EVERY_TEST.contains(&a.as_str())) {
+        all(ours, theirs, seen)
+    } else {
+        some(ours, theirs, seen)
+    }
+}
+
+/// Arguments of cargo that choose no tests.
+const EVERY_TEST: &[&str] = &["--locked", "--offline", "--release", "--workspace", "--quiet", "-q"];
+
+/// All of them: programs side by side, then the documentation's.
+fn all(ours: &[String], theirs: &[String], seen: &mut Seen) -> Result<()> {
+    let began = std::time::Instant::now();
+    let programs = pool::build(ours)?;
+    println!("{} programs of tests, built in {} s", programs.len(), began.elapsed().as_secs());
+    let mut failed = Vec::new();
+    pool::run(programs, theirs, |program, output| {
+        println!("\n     Running {}", program.name);
+        match output {
+            Ok(output) => {
+                String::from_utf8_lossy(&output.stdout).lines().for_each(|line| seen.print(line));
+                eprint!("{}", String::from_utf8_lossy(&output.stderr));
+                if !output.status.success() {
+                    failed.push(format!("{} ({})", program.name, output.status));
+                }
+            }
+            Err(e) => failed.push(format!("{}: {e}", program.name)),
+        }
+        seen.ended();
+    });
+    let doc = ["--doc".to_owned()];
+    let documented = some(&[&doc, ours].concat(), theirs, seen);
+    println!("all ran within {} s", began.elapsed().as_secs());
+    match (failed.is_empty(), documented) {
+        (true, documented) => documented,
+        (false, documented) => {
+            failed.extend(documented.err());
+            Err(format!("failed:\n  {}", failed.join("\n  ")))
+        }
+    }
+}
+
+/// Those that are chosen, by cargo.
+fn some(ours: &[String], theirs: &[String], seen: &mut Seen) -> Result<()> {
     let mut cargo = shell::cargo();
     let named = ours.iter().any(|a| a.starts_with("-p") || a.starts_with("--package"));
     cargo
         .args(["test", "--no-fail-fast"])
-        .args((!named).then_some("--workspace"))
+        .args((!named && !ours.iter().any(|a| a == "--workspace")).then_some("--workspace"))
         .args(ours)
         .args(["--", "--show-output"])
         .args(theirs);
@@ -39,10 +86,7 @@ fn test(args: &[String], seen: &mut Seen) -> Result<()> {
     if let Some(out) = child.stdout.take() {
         for line in BufReader::new(out).split(b'\n') {
             let line = line.map_err(|e| format!("cargo test: {e}"))?;
-            let line = String::from_utf8_lossy(&line);
-            if seen.line(&line) {
-                println!("{line}");
-            }
+            seen.print(&String::from_utf8_lossy(&line));
         }
     }
     match child.wait() {
@@ -66,6 +110,19 @@ struct Seen {
 }
 
 impl Seen {
+    /// Takes a line, and shows it where it says something.
+    fn print(&mut self, line: &str) {
+        if self.line(line) {
+            println!("{line}");
+        }
+    }
+
+    /// A program has ended, wherever it was.
+    fn ended(&mut self) {
+        self.hidden = false;
+        self.test.clear();
+    }
+
     /// Takes a line; whether it is to be shown.
     fn line(&mut self, line: &str) -> bool {
         if let Some(result) = line.strip_prefix("test result: ") {

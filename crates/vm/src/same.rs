@@ -71,9 +71,23 @@ pub fn in_guest(host: &FromNode, chosen: &BTreeSet<Bdf>, guest: &Guest) -> (Docu
 pub fn compare(kept: &Document, config: &Config, guest: &Guest, file: &Document) -> Result<InGuest, Error> {
     let on_host = Analysis::new(kept, config)?;
     let seen = |file| Analysis::new(&nccl::seen(kept, guest, file), config);
-    let found = Search::new(&on_host, NODES);
-    let (with_file, without) = (beside(&on_host, &found, &seen(Some(file))?), beside(&on_host, &found, &seen(None)?));
-    Ok(InGuest { with_file, without, is_open: !on_host.open.is_empty() })
+    let (told, found_alone) = (seen(Some(file))?, seen(None)?);
+    let search = || Search::new(&on_host, NODES);
+    // A search is most of the time: it is made once for those that are one to it, and otherwise beside each other.
+    let own = |of: &Analysis| (!Search::is_of_both(&on_host, of)).then(|| Search::new(of, NODES));
+    let (on_the_host, (with, without)) = std::thread::scope(|scope| {
+        // A system may refuse a thread.
+        let searched = std::thread::Builder::new().spawn_scoped(scope, search).ok();
+        let others = (own(&told), own(&found_alone));
+        (searched.and_then(|s| s.join().ok()).unwrap_or_else(search), others)
+    });
+    let beside =
+        |guest, searched: Option<&Search>| beside((&on_host, &on_the_host), (guest, searched.unwrap_or(&on_the_host)));
+    Ok(InGuest {
+        with_file: beside(&told, with.as_ref()),
+        without: beside(&found_alone, without.as_ref()),
+        is_open: !on_host.open.is_empty(),
+    })
 }
 
 /// Nodes of the job for which rings and trees are sought: with one there would be no NICs in them.
@@ -82,11 +96,11 @@ const NODES: u32 = 2;
 /// Compares two analyses whose ranks and NICs are numbered alike.
 #[must_use]
 pub fn same(a: &Analysis, b: &Analysis) -> Same {
-    beside(a, &Search::new(a, NODES), b)
+    beside((a, &Search::new(a, NODES)), (b, &Search::new(b, NODES)))
 }
 
-/// The same, of one whose rings and trees are known.
-fn beside(a: &Analysis, found: &Search, b: &Analysis) -> Same {
+/// The same, of two whose rings and trees are known.
+fn beside((a, found): (&Analysis, &Search), (b, other): (&Analysis, &Search)) -> Same {
     let mut out = Same::default();
     let counts = |x: &Analysis| {
         format!("{} GPUs, {} NICs, {} nodes of NCCL", x.system.gpus().count(), x.system.nets().count(), x.domains.len())
@@ -120,7 +134,6 @@ fn beside(a: &Analysis, found: &Search, b: &Analysis) -> Same {
     for (x, y) in a.local_nets.iter().zip(&b.local_nets) {
         out.cell(&|| format!("GPU{}", x.rank), "NICs", nics(a, x), nics(b, y));
     }
-    let other = Search::new(b, NODES);
     for (what, x, y) in [("rings", &found.ring, &other.ring), ("trees", &found.tree, &other.tree)] {
         out.cell(&|| "all".to_owned(), what, graph(a, x), graph(b, y));
     }

@@ -14,6 +14,7 @@ mod rows;
 mod seeds;
 mod verbs;
 
+use crate::lab;
 use crate::shell::{self, Result};
 use kinds::Bomb;
 use measure::Used;
@@ -108,7 +109,8 @@ fn all(a: Asked) -> Result<()> {
     }
     let binary = match &a.binary {
         Some(path) => path.clone(),
-        None => built()?,
+        // That of the guests: built quickly, and fast enough that the limits mean something.
+        None => lab::binary()?,
     };
     let binary = binary.canonicalize().map_err(|e| format!("{}: {e}", binary.display()))?;
     let work = std::env::temp_dir().join(format!("linerate-bombs-{}", std::process::id()));
@@ -150,12 +152,6 @@ fn enough(what: &str, run: usize, all: usize, least: Option<usize>) -> Result<()
     Err(format!(
         "only {run} {what} were run, {wanted} were wanted: allow more time (--within), or ask for fewer (--least)"
     ))
-}
-
-/// The profile of the lab's guests: built quickly, and fast enough that the limits mean something.
-fn built() -> Result<PathBuf> {
-    shell::status(shell::cargo().args(["build", "--quiet", "--profile", "lab", "--package", "linerate"]))?;
-    Ok(shell::target().join("lab/linerate"))
 }
 
 fn explode(a: &Asked, binary: &Path, work: &Path) -> Result<Seen> {

@@ -1,4 +1,5 @@
-//! `cargo xtask fuzz [--seconds N] [--seed N] [TARGET…]`: the fuzz harness, built with its own profile.
+//! `cargo xtask fuzz [--dev] [--seconds N] [--seed N] [TARGET…]`: the fuzz harness, built with its own profile, or (`--dev`) as the
+//! tests are: slower, but nothing is built anew where they were.
 //! `cargo xtask fuzz --guided [--seconds N] [--keep] [TARGET…]`: the same targets under libFuzzer, which follows coverage.
 //! `cargo xtask fuzz --guided --compare [--seconds N] [TARGET…]`: what guidance reaches beyond blind mutants in the same time.
 
@@ -14,6 +15,11 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
     if args.first().is_some_and(|a| a == "--guided") {
         return guided::run(args.get(1..).unwrap_or_default());
     }
-    let harness = ["run", "--quiet", "--profile", "fuzz", "--package", "linerate-fuzz", "--bin", "linerate-fuzz", "--"];
+    let (profile, args) = match args.split_first() {
+        Some((first, rest)) if first == "--dev" => ("dev", rest),
+        _ => ("fuzz", args),
+    };
+    let harness =
+        ["run", "--quiet", "--profile", profile, "--package", "linerate-fuzz", "--bin", "linerate-fuzz", "--"];
     shell::exit(shell::status(shell::cargo().args(harness).args(args)))
 }

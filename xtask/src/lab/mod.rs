@@ -101,6 +101,11 @@ hosts         start sixteen hosts with sshd, each a composed node in namespaces 
 Results: one line per scenario, .lab/out/NAME/ (serial.log, dmesg.txt, lspci.txt, audit.json, snapshot.tar.zst, …),
 .lab/out/junit.xml. Exit code 0 all passed, 1 something failed, 2 nothing failed but something was skipped, 3 usage.";
 
+/// The `linerate` that is put into the guests, built from this tree.
+pub(crate) fn binary() -> Result<PathBuf> {
+    run::built(&Paths::new())
+}
+
 /// `cargo xtask lab …`
 pub(crate) fn main(args: &[String]) -> ExitCode {
     let paths = Paths::new();

@@ -88,35 +88,20 @@ pub(super) fn run(paths: &Paths, options: &Options) -> Result<ExitCode> {
     Ok(code)
 }
 
-/// The static `linerate` for the guests.
+/// The static `linerate` of this tree, small and quick enough, with what the tests of faults need.
+pub(super) fn built(paths: &Paths) -> Result<PathBuf> {
+    const TARGET: &str = "x86_64-unknown-linux-gnu";
+    let target = paths.cache.join("target");
+    let mut cargo = crate::shell::cargo();
+    cargo.args(["build", "--quiet", "--locked", "--profile", "lab", "--package", "linerate", "--features", "faults"]);
+    cargo.args(["--target", TARGET]).env("RUSTFLAGS", "-C target-feature=+crt-static").env("CARGO_TARGET_DIR", &target);
+    crate::shell::status(&mut cargo)?;
+    Ok(target.join(TARGET).join("lab/linerate"))
+}
+
+/// The `linerate` for the guests.
 pub(super) fn binary(paths: &Paths, options: &Options) -> Result<PathBuf> {
-    let file = if let Some(file) = &options.linerate {
-        file.clone()
-    } else {
-        let target = "x86_64-unknown-linux-gnu";
-        let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-            .args([
-                "build",
-                "--quiet",
-                "--profile",
-                "lab",
-                "--package",
-                "linerate",
-                "--features",
-                "faults",
-                "--target",
-                target,
-            ])
-            .env("RUSTFLAGS", "-C target-feature=+crt-static")
-            .env("CARGO_TARGET_DIR", paths.cache.join("target"))
-            .current_dir(&paths.root)
-            .status()
-            .map_err(|e| format!("cannot run cargo: {e}"))?;
-        if !status.success() {
-            return Err("it does not build".to_owned());
-        }
-        paths.cache.join("target").join(target).join("lab/linerate")
-    };
+    let file = options.linerate.clone().map_or_else(|| built(paths), Ok)?;
     let help = Command::new(&file)
         .args(["audit", "--help"])
         .output()

@@ -30,14 +30,14 @@ pub struct Path {
 const NONE: Path = Path { kind: PathType::Dis, bandwidth: 0.0, hops: 0, first: END };
 
 /// A hop, and the hops after it: paths share their ends.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Hop {
     link: u32,
     next: u32,
 }
 
 /// Paths of a system.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Paths {
     /// Of each node: its row, where paths lead to it.
     row: Vec<u32>,

@@ -12,6 +12,7 @@ mod flow;
 mod lists;
 mod memo;
 mod plan;
+mod shape;
 mod speeds;
 mod walk;
 
@@ -116,6 +117,12 @@ impl Search {
     #[must_use]
     pub fn new(analysis: &Analysis, nodes: u32) -> Search {
         Self::walk(analysis, nodes, Shortcuts { memory: true, leaps: true })
+    }
+
+    /// Whether a search of one is a search of the other: they differ in names at most, in bus ids and the like, which no search reads.
+    #[must_use]
+    pub fn is_of_both(a: &Analysis, b: &Analysis) -> bool {
+        shape::alike(a, b)
     }
 
     /// The same, with more or less left out that cannot change the answer.
