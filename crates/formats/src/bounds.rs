@@ -213,6 +213,7 @@ bounds! {
     WALK_DEPTH: u32 = 8, "Directories, one in the other, that doctor and bench walk.", "the files are left out; exit code 2 with a remark";
     WALK_FILES: usize = 20_000, "Files that doctor and bench read in directories.", "the rest is left out; exit code 2 with a remark: name fewer directories";
     WALK_ENTRIES: usize = 100_000, "Entries of one directory that doctor and bench look at.", "the rest is left out; exit code 2 with a remark";
+    DUMP_FILES: usize = 20_000, "Files that one text shows with their paths.", "the rest is counted and left out with a remark";
     DOCTOR_TEXT: usize = 8 << 20, "Bytes of one text that doctor keeps to read facts about a node. Logs are streamed, without a limit.", "a remark; exit code 2 where facts are missing: `--node`";
     DOCTOR_KEPT: usize = 16 << 20, "Bytes of all such texts.", "the text is not read for facts; exit code 2 with a remark: `--node`";
     DOCTOR_NODES: usize = 1_024, "Nodes that doctor looks at: each is kept whole.", "the rest is left out; exit code 2 with a remark";

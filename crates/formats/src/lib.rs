@@ -17,6 +17,7 @@ pub mod dmesg;
 pub mod error;
 pub mod ethtool;
 pub mod fabric_partitions;
+pub mod file_dump;
 pub mod fio;
 pub mod gdrcopy;
 pub mod gid;
@@ -118,6 +119,8 @@ tools! {
     RdmaStatistic => rdma_json::STATISTIC,
     MlxconfigJson => mlxconfig::JSON,
     MlxconfigText => mlxconfig::TEXT,
+    FileDump => file_dump::TOOL,
+    Sysctl => file_dump::SYSCTL,
     Cpuinfo => cpuinfo::TOOL,
     Modules => modules::TOOL,
     Dmesg => dmesg::TOOL,

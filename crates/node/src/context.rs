@@ -395,6 +395,9 @@ fn topology(node: &Node<'_>) -> Judged<TopologyType> {
         Some((kind, reason)) => Judged::of(kind, Basis::Seen, reason, node.pci.seen),
         None if node.pci.gpus().next().is_none() => Judged::unknown("no GPU"),
         None if node.pci.rdma_nics().next().is_none() => Judged::unknown("no RDMA NIC"),
+        None if node.pci.gpus().chain(node.pci.rdma_nics()).any(|(id, _)| !node.pci.ancestors(id).1) => {
+            Judged::unknown("which bridges are above GPUs and NICs is not in this source")
+        }
         None => {
             Judged::of(TopologyType::RootPorts, Basis::Seen, "no GPU shares a PCIe switch with a NIC", node.pci.seen)
         }

@@ -3,7 +3,7 @@
 use crate::cut::{self, Cut};
 use crate::pci::{ExpressRegister, FnId, Kind, Parent, PciFunction, PciTree, absorb};
 use crate::rdma::RdmaDevice;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use linerate_formats::pci::Bdf;
 use linerate_formats::pci::lspci;
 use linerate_snapshot::{EntryId, Lookup, OutputKind, Place, Reading, Snapshot, Why};
@@ -181,10 +181,13 @@ fn doubt(tree: &mut PciTree<'_>, s: &Snapshot) {
 }
 
 /// Parents by path where the tree had one, else by bus numbers: the bridge whose secondary bus is the function's bus. A bus that
-/// is no bridge's secondary, where bridges show their buses, hangs off the root complex.
+/// is no bridge's secondary, where bridges show their buses, hangs off the root complex. Where no host bridge is shown, as by
+/// `lspci | grep NVIDIA`, bridges are not shown either: only bus 0 hangs there.
 fn parents(tree: &mut PciTree<'_>, above: &[(Bdf, Bdf)]) {
     let mut behind: HashMap<(u32, u8), FnId> = HashMap::new();
     let mut blind_bridge = false;
+    let is_host = |f: &PciFunction<'_>| f.class.known().is_some_and(|c| c.sub() == 0x0600);
+    let whole: HashSet<u32> = tree.iter().filter(|(_, f)| is_host(f)).map(|(_, f)| f.bdf.domain).collect();
     for (id, f) in tree.iter() {
         match f.buses {
             // Secondary bus 0 is a bridge that nobody configured.
@@ -207,7 +210,7 @@ fn parents(tree: &mut PciTree<'_>, above: &[(Bdf, Bdf)]) {
                 .or_else(|| vf_of.and_then(|pf| behind.get(&(pf.domain, pf.bus))))
             {
                 Some(p) if p.0 as usize != i => Parent::Bridge(*p),
-                _ if blind_bridge => Parent::Unknown,
+                _ if blind_bridge || (bdf.bus != 0 && !whole.contains(&bdf.domain)) => Parent::Unknown,
                 // An all-virtual-function bus would hang in the air; with every bridge's buses known it is a root bus.
                 _ => Parent::RootComplex,
             },

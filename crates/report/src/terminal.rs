@@ -305,15 +305,16 @@ fn verdict(counts: &Counts, exit_code: u8) -> (Tone, String) {
         }
         _ => (
             Tone::Doubt,
-            match counts.unknown {
-                0 => format!(
-                    "UNKNOWN: nothing wrong in what was seen ({} passed), but part of the source was left out",
-                    counts.pass
+            match (counts.pass, counts.unknown) {
+                // What was not judged is not good.
+                (0, 0) => "UNKNOWN: nothing was judged, and part of the source was left out".to_owned(),
+                (0, n) => format!("UNKNOWN: nothing in it could be judged; {n} answers are unknown"),
+                (passed, 0) => format!(
+                    "UNKNOWN: nothing wrong in what was seen ({passed} passed), but part of the source was left out"
                 ),
-                n => format!(
-                    "UNKNOWN: nothing wrong in what was seen ({} passed), but {n} answers are unknown",
-                    counts.pass
-                ),
+                (passed, n) => {
+                    format!("UNKNOWN: nothing wrong in what was seen ({passed} passed), but {n} answers are unknown")
+                }
             },
         ),
     };

@@ -36,8 +36,8 @@ impl Hosts {
 pub(crate) fn of_text(what: Kind, bytes: &[u8]) -> BTreeSet<String> {
     let head = String::from_utf8_lossy(bytes.get(..bytes.len().min(HEAD)).unwrap_or_default());
     let log = what.gives() == Gives::KernelLog;
-    let names =
-        head.lines().filter_map(|l| if log { of_log(l) } else { None }).chain(head.lines().next().and_then(of_uname));
+    let of_line = |l| if log { of_log(l) } else { of_prompt(l) };
+    let names = head.lines().filter_map(of_line).chain(head.lines().next().and_then(of_uname));
     names.filter_map(short).collect()
 }
 
@@ -60,6 +60,27 @@ fn of_log(line: &str) -> Option<&str> {
     let dated = iso || date.get(..3).is_some_and(|m| MONTHS.contains(&m));
     // One time of day, and nothing that a message could be.
     (dated && date.len() <= 40 && date.contains(':')).then_some(host)
+}
+
+/// The host of a command line, without its domain.
+pub(crate) fn of_command(line: &str) -> Option<String> {
+    of_prompt(line).and_then(short)
+}
+
+/// `root@HOST:~# …`, `user@HOST:/dir$ …`, `[root@HOST dir]# …`: what a shell prints before a command.
+fn of_prompt(line: &str) -> Option<&str> {
+    let (user, rest) = line.trim_start().split_once('@')?;
+    let (bracket, user) = user.strip_prefix('[').map_or((false, user), |u| (true, u));
+    let name =
+        |t: &str| !t.is_empty() && t.len() <= 64 && t.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
+    let end = rest.find([':', ' '])?;
+    let (host, after) = rest.split_at_checked(end)?;
+    let ends = |t: &str, at: &[&str]| at.iter().any(|a| t.contains(a) || t.trim_end().ends_with(a.trim_end()));
+    let shell = match after.strip_prefix(':') {
+        Some(dir) => dir.starts_with(['~', '/']) && ends(dir, &["$ ", "# "]),
+        None => bracket && ends(after, &["]$ ", "]# "]),
+    };
+    (shell && name(user) && name(host)).then_some(host)
 }
 
 /// `Linux HOST 6.8.0-60-generic #1 SMP …` of `uname -a`.
@@ -91,6 +112,22 @@ mod tests {
         assert!(text.starts_with("texts of two hosts: a.log is of gpu-1, b.log of gpu-2"), "{text}");
         let uname = "Linux GPU-3 6.8.0-60-generic #63 SMP PREEMPT_DYNAMIC x86_64 GNU/Linux\n";
         assert!(said(&[("dmesg", A), ("uname", uname)]).unwrap().contains("uname of gpu-3"));
+    }
+
+    #[test]
+    fn a_prompt_names_its_host() {
+        for (line, host) in [
+            ("root@gpu-1:~# lspci -nn", Some("gpu-1")),
+            ("me@gpu-2.example.org:/sys/class$ cat x", Some("gpu-2.example.org")),
+            ("[root@gpu-3 ~]# ibstat", Some("gpu-3")),
+            ("root@gpu-4:~#", Some("gpu-4")),
+            ("me@example.org: see below", None),
+            ("git@github.com:NVIDIA/nccl.git", None),
+            ("mail me@example.org for more", None),
+            ("CA 'mlx5_0'", None),
+        ] {
+            assert_eq!(of_prompt(line), host, "{line}");
+        }
     }
 
     #[test]

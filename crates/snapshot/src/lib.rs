@@ -9,6 +9,8 @@ mod budget;
 pub mod capture;
 mod catalogue;
 mod census;
+pub mod cut;
+mod file_dump;
 mod hosts;
 mod index;
 mod input;
@@ -16,6 +18,7 @@ mod interrupt;
 mod listing;
 mod manifest;
 mod output;
+mod owners;
 pub mod rdma_dump;
 mod reading;
 mod recognise;
@@ -32,13 +35,14 @@ pub use input::{Damage, Input};
 pub use listing::{Listing, Source, SourceKind, short_name, sources};
 pub use manifest::{Coverage, Manifest, Unread, covers};
 pub use output::{Output, OutputKind};
+pub use owners::{Owned, Pasted, by_node};
 pub use reading::{Place, Pos, Reading, Why};
 pub use redact::secrets::{
     MARK, boot_digest, domain_without_secrets, named as without_secrets_named, remove_secrets, setting, without_secrets,
 };
 pub use redact::{KeyError, RedactKey};
-pub use source::{is_snapshot_dir, load, load_bytes, load_each, options_for};
-pub use texts::{Texts, content, hosts_of, unpacked_name};
+pub use source::{is_snapshot_dir, is_texts_of_several, load, load_bytes, load_each, options_for};
+pub use texts::{Texts, content, unpacked_name};
 
 /// Where the capture keeps the answers of the NVML library.
 pub(crate) const NVML_PATH: &str = "linerate/nvml.json";

@@ -3,13 +3,13 @@
 use crate::archive::nested::{Nodes, is_wanted, several};
 use crate::archive::{Each, OpenError, PackedText, Reader, is_archive, is_archive_name, of_node, packed_text};
 use crate::capture::{self, Options, Progress, Purpose};
-use crate::hosts::Hosts;
 use crate::listing::{Source, SourceKind, of_nodes};
+use crate::owners::{Owned, Pasted, by_node};
 use crate::recognise::{HEAD, is_lfs_stub, output, recognise};
 use crate::redact::secrets;
 use crate::texts::join;
-use crate::{Budget, Output, Snapshot};
-use linerate_formats::bounds::{KEPT, TEXT as MAX_TEXT, TEXTS as MAX_TEXTS};
+use crate::{Budget, Output, Snapshot, cut};
+use linerate_formats::bounds::{DOCTOR_TEXT, KEPT, TEXT as MAX_TEXT, TEXTS as MAX_TEXTS};
 use linerate_formats::{Gives, Kind, sniff};
 use std::io::Read;
 use std::path::Path;
@@ -45,7 +45,10 @@ pub fn load(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) -> 
     }
     let meta = match std::fs::metadata(path) {
         Ok(meta) => meta,
-        Err(e) => return one_of(path, &options.budget).unwrap_or(Err(io(e))),
+        Err(e) => {
+            let budget = &options.budget;
+            return one_of(path, budget).or_else(|| one_of_texts(path, budget)).unwrap_or(Err(io(e)));
+        }
     };
     if meta.is_dir() {
         return directory(path, options, progress);
@@ -84,11 +87,28 @@ fn one_of(path: &Path, budget: &Budget) -> Option<Result<Snapshot, OpenError>> {
         }
     });
     let what = file.display().to_string();
+    if names.is_empty()
+        && let Some(node) = one_of_pieces(file, wanted)
+    {
+        return Some(node);
+    }
     Some(match read {
         Err(e) => Err(e),
         Ok(()) if found.is_empty() => Err(several(&what, Some(wanted), &names)),
         Ok(()) => found.only(&what),
     })
+}
+
+/// The node of a text that its host or its number names: `ticket.txt/2`.
+fn one_of_pieces(file: &Path, wanted: &str) -> Option<Result<Snapshot, OpenError>> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(file).ok()?.take(DOCTOR_TEXT as u64).read_to_end(&mut bytes).ok()?;
+    let name = file.file_name()?.to_string_lossy().into_owned();
+    let nodes = pieces(&bytes, &name)?;
+    let names = nodes.iter().map(|(at, _)| at.clone()).collect();
+    let found = nodes.into_iter().find(|(at, _)| at == wanted);
+    let what = file.display().to_string();
+    Some(found.map(|(_, s)| s).ok_or(OpenError::Several { what, wanted: Some(wanted.to_owned()), names }))
 }
 
 /// Loads the nodes of a file or directory, one after the other, with the place of each in it; that of a single one is empty.
@@ -109,8 +129,39 @@ pub fn load_each(reader: &mut Reader, path: &Path, options: &Options, each: &mut
             Err(_) => {}
         }
     }
-    each("", Ok(load(path, options, &|_| {})?));
+    match several_nodes(path, &options.budget) {
+        Some(nodes) => nodes.into_iter().for_each(|(at, s)| each(&at, Ok(s))),
+        None => each("", Ok(load(path, options, &|_| {})?)),
+    }
     Ok(())
+}
+
+/// The nodes of a text, or of a directory of texts, where those are of several nodes; each with its name behind the path.
+fn several_nodes(path: &Path, budget: &Budget) -> Option<Vec<(String, Snapshot)>> {
+    if path.is_dir() {
+        if is_snapshot_dir(path) || !of_nodes(path).is_empty() {
+            return None;
+        }
+        let (left, nodes) = owned(path, budget).ok().filter(|(_, nodes)| nodes.len() > 1)?;
+        let one = |node: Owned| {
+            let at = node_name(path, node.name.clone());
+            let mut s = Snapshot::new(format!("{}/{at}", path.display()));
+            s.problems.clone_from(&left.problems);
+            s.incomplete = left.incomplete;
+            (at, of_texts(s, node))
+        };
+        return Some(nodes.into_iter().map(one).collect());
+    }
+    let mut bytes = Vec::new();
+    std::fs::File::open(path).ok()?.take(DOCTOR_TEXT as u64 + 1).read_to_end(&mut bytes).ok()?;
+    let name = path.file_name()?.to_string_lossy().into_owned();
+    pieces(&bytes, &name).filter(|nodes| nodes.len() > 1)
+}
+
+/// Whether a path is a directory of texts of several nodes.
+#[must_use]
+pub fn is_texts_of_several(path: &Path, budget: &Budget) -> bool {
+    path.is_dir() && several_nodes(path, budget).is_some()
 }
 
 /// The archive of a node with the texts that lie beside it in the node's own directory, `nodes/NAME`; those alone, where it cannot be read.
@@ -174,10 +225,20 @@ fn damaged(packed: &PackedText, name: &str) -> Option<String> {
     ))
 }
 
-/// A snapshot of one text.
+/// A snapshot of one text, which may be several tools' one after the other.
 fn one_text(bytes: &[u8], name: &str) -> Result<Snapshot, OpenError> {
     let mut s = Snapshot::new(name);
     let kind = recognise(name, bytes);
+    if let Some(nodes) = pieces(bytes, name) {
+        return match nodes.len() {
+            1 => nodes.into_iter().next().map(|(_, s)| s).ok_or_else(|| not_a_snapshot(name, not_recognised(bytes))),
+            _ => Err(OpenError::Several {
+                what: name.to_owned(),
+                wanted: None,
+                names: nodes.into_iter().map(|(at, _)| at).collect(),
+            }),
+        };
+    }
     let why = match kind.gives() {
         Gives::NoFacts(what) => format!("it is {what}: not a source of facts for the audit"),
         Gives::Unknown => not_recognised(bytes).to_owned(),
@@ -186,7 +247,40 @@ fn one_text(bytes: &[u8], name: &str) -> Result<Snapshot, OpenError> {
             return Ok(s);
         }
     };
-    Err(OpenError::NotASnapshot { what: name.to_owned(), why })
+    Err(not_a_snapshot(name, &why))
+}
+
+fn not_a_snapshot(name: &str, why: &str) -> OpenError {
+    OpenError::NotASnapshot { what: name.to_owned(), why: why.to_owned() }
+}
+
+/// The nodes of a text that holds several tools' texts, each with its host or its number as its name; `None` where it is one tool's, or nobody's.
+fn pieces(bytes: &[u8], name: &str) -> Option<Vec<(String, Snapshot)>> {
+    if bytes.len() > DOCTOR_TEXT || !is_text(bytes) {
+        return None;
+    }
+    let bytes = sniff::normalise(bytes);
+    let cut = cut::nodes(name, &bytes);
+    if !cut.several {
+        return None;
+    }
+    let mut out = Vec::new();
+    for ((_, mut s), at) in cut.nodes.into_iter().zip(cut.names) {
+        cut.left_out.iter().for_each(|why| s.left_out(format!("{name}: {why}")));
+        let (lines, first) = cut.other;
+        if lines > 0 {
+            s.problems.push(format!("{name}: {lines} lines are of no tool that is read, the first is line {first}"));
+        }
+        out.push((at, s));
+    }
+    Some(out).filter(|o| !o.is_empty())
+}
+
+/// Documents are read whole: what stands in them is no other tool's.
+fn is_text(bytes: &[u8]) -> bool {
+    let first = bytes.trim_ascii_start().first();
+    !first.is_some_and(|b| matches!(b, b'<' | b'{'))
+        && !bytes.get(..bytes.len().min(HEAD)).unwrap_or_default().contains(&0)
 }
 
 fn not_recognised(bytes: &[u8]) -> &'static str {
@@ -229,6 +323,9 @@ pub(crate) fn text(s: &mut Snapshot, name: &str, kind: Kind, bytes: &[u8]) {
     }
     if let (Some(_), Some(dump)) = (entry, dump) {
         crate::rdma_dump::unpack(s, name, &dump);
+    }
+    if entry.is_some() && matches!(kind, Kind::FileDump | Kind::Sysctl) {
+        crate::file_dump::unpack(s, name, &kept);
     }
 }
 
@@ -275,8 +372,8 @@ fn only_tree(path: &Path) -> Result<Option<std::path::PathBuf>, OpenError> {
     Ok(trees.pop().map(|s| s.path))
 }
 
-/// A directory of texts, each named as people name them.
-fn texts(path: &Path, budget: &Budget) -> Result<Snapshot, OpenError> {
+/// The nodes whose texts are in a directory, each text named as people name them; and a snapshot that says what was left out.
+fn owned(path: &Path, budget: &Budget) -> Result<(Snapshot, Vec<Owned>), OpenError> {
     let io = |source| OpenError::Io { path: path.to_owned(), source };
     let mut s = Snapshot::new(path.display().to_string());
     let mut files: Vec<_> = std::fs::read_dir(path).map_err(io)?.flatten().take(MAX_TEXTS + 1).collect();
@@ -285,7 +382,8 @@ fn texts(path: &Path, budget: &Budget) -> Result<Snapshot, OpenError> {
         s.left_out(format!("the directory has more than {MAX_TEXTS} entries: the rest was left out"));
     }
     files.sort_by_key(std::fs::DirEntry::file_name);
-    let (mut known, mut hosts) = (false, Hosts::default());
+    let mut all: Vec<Pasted> = Vec::new();
+    let mut size = 0;
     for f in &files {
         let name = f.file_name().to_string_lossy().into_owned();
         if !f.file_type().is_ok_and(|t| t.is_file()) {
@@ -309,27 +407,85 @@ fn texts(path: &Path, budget: &Budget) -> Result<Snapshot, OpenError> {
             bytes = packed.bytes;
         }
         let found = recognise(name, &bytes);
-        hosts.add(name, found, &bytes);
         match found.gives() {
             Gives::Unknown => {
                 s.problems.push(format!("{name}: {}; left out", not_recognised(&bytes)));
                 continue;
             }
             Gives::NoFacts(what) => s.problems.push(format!("{name}: {what}: not a source of facts for the audit")),
-            Gives::Facts | Gives::KernelLog | Gives::Copy(_) => known = true,
+            Gives::Facts | Gives::KernelLog | Gives::Copy(_) => {}
         }
-        if s.size() + bytes.len() > KEPT {
+        size += bytes.len();
+        if size > KEPT {
             s.left_out(format!("{name}: left out: texts of one directory are read up to {} MiB", KEPT >> 20));
+            size -= bytes.len();
             continue;
         }
-        text(&mut s, name, found, &bytes);
+        all.push(Pasted { path: path.join(name), kind: found, bytes });
     }
-    s.problems.extend(hosts.contradiction());
-    if !known {
+    let (all, beside): (Vec<_>, Vec<_>) = all.into_iter().partition(|t| t.kind.gives().facts());
+    if all.is_empty() {
         let why = format!("none of its {} files is the output of a known tool", files.len());
         return Err(OpenError::NotASnapshot { what: path.display().to_string(), why });
     }
-    Ok(s)
+    let mut nodes = by_node(all);
+    // What holds no facts is kept where it can be of one node only.
+    if let [one] = nodes.as_mut_slice() {
+        one.texts.extend(beside);
+        one.texts.sort_by(|a, b| a.path.cmp(&b.path));
+    }
+    Ok((s, nodes))
+}
+
+/// A node of those whose texts are in a directory.
+fn of_texts(mut s: Snapshot, node: Owned) -> Snapshot {
+    for t in node.texts {
+        let name = t.path.file_name().unwrap_or_default().to_string_lossy();
+        text(&mut s, &name, t.kind, &t.bytes);
+    }
+    s
+}
+
+/// The only node whose texts are in a directory.
+fn texts(path: &Path, budget: &Budget) -> Result<Snapshot, OpenError> {
+    let (s, mut nodes) = owned(path, budget)?;
+    match nodes.pop() {
+        Some(one) if nodes.is_empty() => Ok(of_texts(s, one)),
+        last => {
+            let names = nodes.into_iter().chain(last).map(|n| node_name(path, n.name)).collect();
+            Err(OpenError::Several { what: path.display().to_string(), wanted: None, names })
+        }
+    }
+}
+
+/// The node of a directory of texts that a path goes on to: `texts/gpu001`.
+fn one_of_texts(path: &Path, budget: &Budget) -> Option<Result<Snapshot, OpenError>> {
+    let dir = path.parent().filter(|p| p.is_dir() && !is_snapshot_dir(p))?;
+    let wanted = path.file_name()?.to_str()?;
+    let (mut s, nodes) = owned(dir, budget).ok()?;
+    if nodes.len() < 2 {
+        return None;
+    }
+    let (mut found, mut names) = (None, Vec::new());
+    for node in nodes {
+        let name = node_name(dir, node.name.clone());
+        if name == wanted {
+            found = Some(node);
+        }
+        names.push(name);
+    }
+    Some(match found {
+        Some(node) => {
+            s.label = path.display().to_string();
+            Ok(of_texts(s, node))
+        }
+        None => Err(OpenError::Several { what: dir.display().to_string(), wanted: Some(wanted.to_owned()), names }),
+    })
+}
+
+/// As it is named behind the directory.
+fn node_name(dir: &Path, name: String) -> String {
+    Path::new(&name).strip_prefix(dir).map(|p| p.display().to_string()).unwrap_or(name)
 }
 
 /// The usual options for reading what is at a path.

@@ -19,8 +19,7 @@ pub fn unpacked_name(name: &str) -> &str {
 }
 
 /// Hosts that a text names itself: a kernel log with host names, the line of `uname -a`. File names are no evidence.
-#[must_use]
-pub fn hosts_of(name: &str, bytes: &[u8]) -> Vec<String> {
+pub(crate) fn hosts_of(name: &str, bytes: &[u8]) -> Vec<String> {
     hosts::of_text(recognise(PackedText::name(name), bytes), bytes).into_iter().collect()
 }
 

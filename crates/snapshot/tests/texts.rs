@@ -156,7 +156,7 @@ fn a_packed_text_is_limited_and_may_be_damaged() {
 }
 
 #[test]
-fn a_directory_of_texts_of_two_nodes_says_so() {
+fn the_nodes_of_a_directory_of_texts_are_told_apart() {
     let dir = tempfile::tempdir().unwrap();
     for host in ["gpu-1", "gpu-2"] {
         let log = format!(
@@ -164,11 +164,12 @@ fn a_directory_of_texts_of_two_nodes_says_so() {
         );
         std::fs::write(dir.path().join(format!("{host}.log")), log).unwrap();
     }
-    let s = open(dir.path()).unwrap();
-    assert_eq!(
-        s.problems,
-        ["texts of two hosts: gpu-1.log is of gpu-1, gpu-2.log of gpu-2; they are judged as one node"]
-    );
+    let Err(OpenError::Several { names, .. }) = open(dir.path()) else { panic!("two nodes are not one") };
+    assert_eq!(names, ["gpu-1", "gpu-2"]);
+    let one = open(&dir.path().join("gpu-1")).unwrap();
+    assert_eq!((one.outputs.len(), one.problems.len()), (1, 0));
+    let Err(OpenError::Several { wanted, .. }) = open(&dir.path().join("gpu-3")) else { panic!("there is none") };
+    assert_eq!(wanted.as_deref(), Some("gpu-3"));
 }
 
 #[test]
@@ -188,4 +189,36 @@ fn a_directory_of_texts_notes_what_it_does_not_use() {
     assert!(s.problems[0].starts_with("nccl.log: an NCCL log: not a source of facts"));
     std::fs::remove_file(dir.path().join("lspci.txt")).unwrap();
     assert!(matches!(open(dir.path()), Err(OpenError::NotASnapshot { .. })));
+}
+
+const GPU: &str = "0000:18:00.0 3D controller [0302]: NVIDIA Corporation GH100 [10de:2330] (rev a1)\n";
+const NIC: &str = "0000:19:00.0 Infiniband controller [0207]: Mellanox Technologies MT2910 [15b3:1021]\n";
+
+#[test]
+fn a_paste_of_several_tools_is_one_node() {
+    let text = format!(
+        "it is slow since Monday\n\nroot@n1:~# cat /proc/cmdline\nBOOT_IMAGE=/vmlinuz-6.8.0 root=/dev/sda1 iommu=pt\n\
+         root@n1:~# lspci -D -nn\n{GPU}{NIC}root@n1:~# grep . /sys/class/infiniband/mlx5_0/ports/1/*\n\
+         /sys/class/infiniband/mlx5_0/ports/1/state:4: ACTIVE\n/sys/class/infiniband/mlx5_0/ports/1/rate:400 Gb/sec (4X NDR)\n\
+         root@n1:~#\n\nthank you\n"
+    );
+    let s = load_bytes(text.as_bytes(), "ticket.txt").unwrap();
+    let mut kinds: Vec<_> = s.outputs.iter().map(|o| o.kind).collect();
+    kinds.sort_unstable();
+    assert_eq!(kinds, [OutputKind::FileDump, OutputKind::Lspci, OutputKind::Cmdline]);
+    let state = s.text(s.root(), "sys/class/infiniband/mlx5_0/ports/1/state");
+    assert_eq!(state.known(), Some(&"4: ACTIVE"));
+    assert_eq!(s.problems, ["ticket.txt: 2 lines are of no tool that is read, the first is line 1"]);
+}
+
+#[test]
+fn a_paste_of_two_nodes_is_not_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ticket.txt");
+    std::fs::write(&path, format!("good node:\n{GPU}{NIC}\nbad node:\n{GPU}\n")).unwrap();
+    let Err(OpenError::Several { names, .. }) = open(&path) else { panic!("two nodes are not one") };
+    assert_eq!(names, ["1", "2"]);
+    let second = open(&path.join("2")).unwrap();
+    assert_eq!(second.outputs.len(), 1);
+    assert!(!String::from_utf8_lossy(second.data(second.outputs[0].entry)).contains("Mellanox"));
 }

@@ -34,7 +34,7 @@ pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
             }
             let mut snapshot = match load(a, &paths) {
                 Ok(snapshot) => snapshot,
-                // An archive of several nodes.
+                // An archive or texts of several nodes.
                 Err(Unloaded::Several(path)) => {
                     return super::fleet::run(a, &rules, (&paths, &[Member::of(&path)]), &[], (&claims, &chosen));
                 }
@@ -77,7 +77,11 @@ fn load(a: &AuditArgs, paths: &[PathBuf]) -> Result<Snapshot, Unloaded> {
     let options = Options { redact: !a.no_redact, ..crate::budget::options(path, Purpose::Audit) };
     let line = Line::new(true);
     linerate_snapshot::load(path, &options, &|p| line.capture(p)).map_err(|e| match e {
-        OpenError::Several { wanted: None, .. } if path.is_file() => Unloaded::Several(path.to_owned()),
+        OpenError::Several { wanted: None, .. }
+            if path.is_file() || linerate_snapshot::is_texts_of_several(path, &options.budget) =>
+        {
+            Unloaded::Several(path.to_owned())
+        }
         e => Unloaded::Failed(e.into()),
     })
 }

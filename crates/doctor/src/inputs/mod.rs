@@ -1,7 +1,6 @@
 //! What the user named, one input after the other: lines for the [`Observer`], texts of tools for nodes. Who opens the inputs hands
 //! over their bytes; what is kept of them is bounded.
 
-mod cut;
 mod nodes;
 mod text;
 
@@ -11,15 +10,15 @@ use crate::answer::{Answer, Input, NOTHING_KNOWN, Undecided};
 use crate::{NodeGiven, Observer, conclude};
 use linerate_formats::Kind;
 use linerate_formats::bounds::{DOCTOR_KEPT, DOCTOR_NODES};
-use linerate_snapshot::Snapshot;
-use nodes::Kept;
+use linerate_snapshot::cut;
+use linerate_snapshot::{Pasted, Snapshot};
 
 /// All inputs.
 #[derive(Default)]
 pub struct Inputs {
     observer: Observer,
     nodes: Vec<(String, Snapshot)>,
-    texts: Vec<Kept>,
+    texts: Vec<Pasted>,
     /// Bytes of the texts.
     kept: usize,
     remarks: Vec<Remark>,
@@ -85,7 +84,7 @@ impl Inputs {
         self.kept += bytes.len();
         self.take(&s.name, kind.tool().called, bytes.len() as u64);
         let path = s.path.clone().unwrap_or_else(|| "standard-input.txt".into());
-        self.texts.push(Kept { path, kind, bytes });
+        self.texts.push(Pasted { path, kind, bytes });
     }
 
     /// What was cut out of a file.

@@ -1,10 +1,10 @@
 //! An input that is read from its beginning to its end: a log, a tool's text, or both in one.
 
-use super::{Inputs, cut};
+use super::Inputs;
 use crate::Reader;
 use linerate_formats::bounds::DOCTOR_TEXT;
 use linerate_formats::{Gives, Kind};
-use linerate_snapshot::content;
+use linerate_snapshot::{content, cut};
 use std::path::PathBuf;
 
 /// A file, a pipe, standard input.
@@ -89,11 +89,16 @@ fn lines(source: &Source, bytes: &[u8], all: &mut Inputs) -> Reader {
     reader
 }
 
+/// Whether lines that the doctor reads stand in a text that begins as a tool's: of a job, of the kernel, of a program that fails.
+fn is_mixed(bytes: &[u8]) -> bool {
+    String::from_utf8_lossy(bytes).lines().any(cut::is_kernels) || crate::reads(bytes)
+}
+
 /// A tool's text is a log as well where lines of a job or of a kernel stand in it: people paste both into one file.
 fn facts(source: &Source, kind: Kind, bytes: Vec<u8>, reader: Option<Reader>, all: &mut Inputs) {
     let longer = reader.is_some();
     let pieces = !longer && cut::has_no_device(kind, &bytes);
-    let reader = reader.or_else(|| (pieces || cut::is_mixed(&bytes)).then(|| lines(source, &bytes, all)));
+    let reader = reader.or_else(|| (pieces || is_mixed(&bytes)).then(|| lines(source, &bytes, all)));
     if let Some(reader) = reader {
         reader.finish(&mut all.observer);
     }

@@ -111,4 +111,9 @@ impl Device {
     pub(super) fn new(bdf: Bdf, has_domain: bool, line: u32) -> Self {
         Self { bdf, has_domain, line, ..Self::default() }
     }
+
+    /// A device of which only the address and the IOMMU group are known.
+    pub(super) fn of_group(bdf: Bdf, group: u32, line: u32) -> Self {
+        Self { iommu_group: Some(group), iommu_group_line: line, ..Self::new(bdf, true, line) }
+    }
 }

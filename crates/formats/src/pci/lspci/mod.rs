@@ -1,7 +1,7 @@
 //! The text of `lspci`, in all its verbosities.
 //!
 //! Understood: the plain list, `-D`, `-n`, `-nn`, `-v`, `-vv`, `-vvv`, `-k`, `-PP`, the machine forms `-mm` and `-vmm` (with
-//! `-n`/`-nn`), the hex dumps of `-x`, `-xxx`, `-xxxx`, and any mixture of them in one text. Lines that are none of these (shell
+//! `-n`/`-nn`), the hex dumps of `-x`, `-xxx`, `-xxxx`, loops over IOMMU groups, and any mixture of them in one text. Lines that are none of these (shell
 //! prompts, error messages, prose around a paste) are passed over. Carriage returns, ANSI colours, lost tabs, indentation, quote
 //! marks and bytes that are not UTF-8 do no harm.
 //!
@@ -17,6 +17,7 @@
 mod block;
 mod device;
 mod fields;
+mod groups;
 mod header;
 mod hex;
 mod lines;
@@ -26,6 +27,7 @@ mod registers;
 mod vendor;
 
 pub use device::{Device, Region, RegionKind, Verbosity};
+pub use groups::without_group;
 
 use block::Block;
 use std::collections::HashMap;
@@ -50,18 +52,24 @@ pub const TOOL: Tool = Tool {
         "01:00.0 3D controller: NVIDIA Corporation Device 2330 (rev a1)\n",
         "00:00.0 \"Host bridge\" \"Intel Corporation\"\n",
         "\tACSCtl:\tSrcValid+ TransBlk-\n",
+        "IOMMU Group 12 01:00.0 3D controller [0302]: NVIDIA Corporation GH100 [10de:2330]\n",
+        "/sys/kernel/iommu_groups/12/devices/0000:18:00.0\n",
     ],
     ..Tool::NONE
 };
 
 fn is_own(line: &str) -> bool {
+    let line = without_group(line);
     let function = line.split_once(' ').filter(|(first, _)| first.len() >= 7 && first.parse::<Bdf>().is_ok());
     if let Some((_, rest)) = function {
         return rest.contains(": ") || rest.starts_with('"');
     }
     const INNER: &[&str] =
         &["ACSCtl:", "ACSCap:", "LnkSta:", "LnkCap:", "DevCtl:", "DevCap:", "ATSCtl:", "Capabilities: ["];
-    starts(line, INNER) || starts(line, &["Slot:\t"]) || starts(line, &["Device:\t"]) && line.len() > 14
+    groups::link(line).is_some()
+        || starts(line, INNER)
+        || starts(line, &["Slot:\t"])
+        || starts(line, &["Device:\t"]) && line.len() > 14
 }
 
 /// A text in which no PCI device was found.
@@ -102,8 +110,9 @@ pub fn read(bytes: &[u8]) -> Result<Kept<Device>, ParseError> {
     let text = decode(bytes);
     let mut devices = Devices::default();
     let mut block: Option<Block> = None;
-    let mut first_text = None;
+    let mut groups = groups::Groups::default();
     for line in lines::lines(&text) {
+        let (line, group) = groups.take(&line);
         if line.text.is_empty() {
             // The indentation of a line that was cut is not an empty line.
             if let Some(block) = block.as_mut().filter(|_| !line.unterminated) {
@@ -111,9 +120,12 @@ pub fn read(bytes: &[u8]) -> Result<Kept<Device>, ParseError> {
             }
             continue;
         }
-        first_text.get_or_insert((line.number, line.text.len().min(200)));
-        let started = header::parse(&line).or_else(|| machine::parse(&line, block.as_ref()));
-        if let Some(device) = started {
+        let linked = || groups::link(line.text).map(|(bdf, group)| Device::of_group(bdf, group, line.number));
+        let started = header::parse(&line).or_else(|| machine::parse(&line, block.as_ref())).or_else(linked);
+        if let Some(mut device) = started {
+            if let Some((number, named)) = group {
+                (device.iommu_group, device.iommu_group_line) = (Some(number), named);
+            }
             let next = device.bdf;
             devices.push(block.replace(Block::new(device)), Some(next));
         } else if let Some(block) = &mut block {

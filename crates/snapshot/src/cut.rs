@@ -1,23 +1,29 @@
 //! A ticket in one file: a log, a matrix of `nvidia-smi topo -m`, a few lines of `lspci`, a kernel's message. What tools printed is
 //! cut out and read as facts about a node, each at its own line.
 
+use crate::owners::is_once;
+use crate::texts::{Texts, content};
+use crate::{Snapshot, hosts};
 use linerate_formats::bounds::{DOCTOR_BLOCK_NODES, DOCTOR_BLOCKS};
 use linerate_formats::dmesg::{self, Time};
-use linerate_formats::pci::Bdf;
+use linerate_formats::pci::{Bdf, lspci};
 use linerate_formats::{Gives, Kind, sniff};
-use linerate_snapshot::{Snapshot, Texts, content};
 use std::collections::BTreeSet;
 
 /// What was cut out of a file.
-pub(super) struct Cut {
-    /// Nodes, each with one text of a kind.
-    pub(super) nodes: Vec<(String, Snapshot)>,
+pub struct Cut {
+    /// Nodes, each with its label.
+    pub nodes: Vec<(String, Snapshot)>,
+    /// What each is called within the file: its host, else its number.
+    pub names: Vec<String>,
     /// There is more than one kind of text in it, or text of more than one node.
-    pub(super) several: bool,
+    pub several: bool,
     /// The texts, by name: tools first, then copies of files.
-    pub(super) kinds: Vec<Kind>,
+    pub kinds: Vec<Kind>,
     /// What is beyond limits.
-    pub(super) left_out: Vec<String>,
+    pub left_out: Vec<String>,
+    /// Lines that no tool was found to print, and the first of them, 1-based; 0 where there is none.
+    pub other: (usize, usize),
 }
 
 /// A tool's text within a file.
@@ -26,24 +32,40 @@ struct Block {
     /// Lines above it.
     above: usize,
     text: String,
+    /// Of the command line above it.
+    host: Option<String>,
 }
 
-/// Whether lines that the doctor reads stand in a text that begins as a tool's: of a job, of the kernel, of a program that fails.
-pub(super) fn is_mixed(bytes: &[u8]) -> bool {
-    String::from_utf8_lossy(bytes).lines().any(is_kernels) || crate::reads(bytes)
+/// Texts of one node.
+#[derive(Default)]
+struct Node<'a> {
+    host: Option<String>,
+    blocks: Vec<&'a Block>,
+}
+
+impl Node<'_> {
+    fn takes(&self, b: &Block) -> bool {
+        match (&self.host, &b.host) {
+            (Some(own), Some(host)) => own == host,
+            _ => self.blocks.iter().all(|have| have.kind != b.kind || !is_once(b.kind) || go_together(have, b)),
+        }
+    }
 }
 
 /// Whether it is what `lspci -vvv | grep ACSCtl` leaves: lines of devices without the devices, facts about no node. The doctor reads them
 /// as they are.
-pub(super) fn has_no_device(kind: Kind, bytes: &[u8]) -> bool {
+#[must_use]
+pub fn has_no_device(kind: Kind, bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
     kind == Kind::Lspci && text.contains("ACSCtl:") && !text.lines().any(is_function)
 }
 
 /// The nodes that the texts in a file make.
-pub(super) fn nodes(name: &str, bytes: &[u8]) -> Cut {
+#[must_use]
+pub fn nodes(name: &str, bytes: &[u8]) -> Cut {
     let text = String::from_utf8_lossy(bytes);
     let Blocks { list: blocks, full } = blocks(&text);
+    let other = others(&text, &blocks);
     let mut left_out = Vec::new();
     if full {
         left_out.push(format!(
@@ -51,17 +73,18 @@ pub(super) fn nodes(name: &str, bytes: &[u8]) -> Cut {
         ));
     }
     let mut beyond = 0;
-    let mut nodes: Vec<Vec<&Block>> = Vec::new();
+    let mut nodes: Vec<Node<'_>> = Vec::new();
     for b in &blocks {
-        let fits = |n: &Vec<&Block>| n.iter().all(|have| have.kind != b.kind || go_together(have, b));
-        let at = nodes.iter().position(fits).unwrap_or(nodes.len());
+        let own = nodes.iter().position(|n| b.host.is_some() && n.host == b.host);
+        let at = own.or_else(|| nodes.iter().position(|n| n.takes(b))).unwrap_or(nodes.len());
         if at < DOCTOR_BLOCK_NODES {
-            nodes.resize(nodes.len().max(at + 1), Vec::new());
+            nodes.resize_with(nodes.len().max(at + 1), Node::default);
         } else {
             beyond += 1;
         }
         if let Some(n) = nodes.get_mut(at) {
-            n.push(b);
+            n.blocks.push(b);
+            n.host = n.host.take().or_else(|| b.host.clone());
         }
     }
     if beyond > 0 {
@@ -74,17 +97,43 @@ pub(super) fn nodes(name: &str, bytes: &[u8]) -> Cut {
     kinds.dedup();
     let several = nodes.len() > 1 || kinds.len() > 1;
     let base = name.rsplit('/').next().unwrap_or(name);
-    let mut out = Vec::new();
-    for (i, blocks) in nodes.iter().enumerate() {
-        let label = if nodes.len() == 1 { name.to_owned() } else { format!("{name}, node {}", i + 1) };
+    let (mut out, mut names) = (Vec::new(), Vec::new());
+    for (i, Node { host, blocks }) in nodes.iter().enumerate() {
+        let label = match host {
+            _ if nodes.len() == 1 => name.to_owned(),
+            Some(host) => format!("{name}, {host}"),
+            None => format!("{name}, node {}", i + 1),
+        };
         let mut texts = Texts::new(label.as_str());
         for (j, b) in blocks.iter().enumerate() {
             let name = if j == 0 { base.to_owned() } else { format!("{base}#{}", j + 1) };
             texts.add(&name, b.text.as_bytes(), b.above);
         }
-        out.extend(texts.finish().map(|s| (label, s)));
+        if let Some(s) = texts.finish() {
+            out.push((label, s));
+            names.push(host.clone().unwrap_or_else(|| (i + 1).to_string()));
+        }
     }
-    Cut { nodes: out, several, kinds, left_out }
+    Cut { nodes: out, names, several, kinds, left_out, other }
+}
+
+/// Lines that are in no text of a tool: how many, and the first.
+fn others(text: &str, blocks: &[Block]) -> (usize, usize) {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut taken = vec![false; lines.len()];
+    for b in blocks {
+        for (slot, line) in taken.iter_mut().skip(b.above).zip(b.text.lines()) {
+            // Among lines of a kernel's log those between are empty.
+            *slot |= !line.is_empty();
+        }
+    }
+    let is_other = |line: &str| {
+        let line = line.trim();
+        !line.is_empty() && !is_fence(line) && !is_prompt(line) && !is_log(line)
+    };
+    let mut other = taken.iter().zip(&lines).enumerate().filter(|(_, (taken, line))| !**taken && is_other(line));
+    let first = other.next().map_or(0, |(i, _)| i + 1);
+    (other.count() + usize::from(first > 0), first)
 }
 
 /// `lspci | grep NVIDIA` and `lspci | grep Mellanox` are of one node; two lists of the same devices are of two.
@@ -126,7 +175,8 @@ fn blocks(text: &str) -> Blocks {
     if !out.list.iter().any(|b| b.kind == Kind::Dmesg) && lines.iter().any(|l| is_kernels(l)) {
         let last = lines.iter().rposition(|l| is_kernels(l)).map_or(0, |at| at + 1);
         let kernels = lines.iter().take(last).map(|l| if is_kernels(l) { l } else { "" });
-        out.push(Block { kind: Kind::Dmesg, above: 0, text: kernels.flat_map(|l| [l, "\n"]).collect() });
+        let text = kernels.flat_map(|l| [l, "\n"]).collect();
+        out.push(Block { kind: Kind::Dmesg, above: 0, text, host: None });
     }
     out
 }
@@ -143,7 +193,8 @@ fn segment(lines: &[&str], from: usize, to: usize, out: &mut Blocks) {
         return;
     }
     let mut push = |kind, from: usize, to: usize| {
-        out.push(Block { kind, above: from, text: of(from, to).join("\n") + "\n" });
+        let host = lines.iter().take(from + 1).rev().find_map(|l| hosts::of_command(l));
+        out.push(Block { kind, above: from, text: of(from, to).join("\n") + "\n", host });
     };
     let prompted = all.first().is_some_and(|l| is_prompt(l));
     // The next paragraph may be prose.
@@ -244,7 +295,7 @@ fn indented_end(lines: &[&str], from: usize, to: usize, item: fn(&str) -> bool) 
 /// The address of `18:00.0 3D controller: …`. A time of day looks like one; a class makes the difference.
 fn function(line: &str) -> Option<Bdf> {
     const CLASSES: &[&str] = &["controller", "bridge", "accelerator", "Class ", "[0", "[1", "peripheral", "Bridge"];
-    let (first, rest) = line.split_once(' ')?;
+    let (first, rest) = lspci::without_group(line).split_once(' ')?;
     let (class, _) = rest.split_once(": ")?;
     let known = class.len() < 60 && CLASSES.iter().any(|c| class.contains(c));
     if first.len() >= 7 && known { first.parse().ok() } else { None }
@@ -267,12 +318,13 @@ fn is_prompt(line: &str) -> bool {
     let Some(at) = line.find(['$', '#']) else { return false };
     let (before, command) = line.split_at(at);
     let command = command.get(1..).unwrap_or_default();
-    let user = before.contains('@') && !before.contains(": ") && command.starts_with(' ');
+    let user = before.contains('@') && !before.contains(": ") && (command.is_empty() || command.starts_with(' '));
     user || before.len() < 80 && sniff::command(line).is_some_and(|k| k.gives().facts())
 }
 
 /// `[12345.678901] …` or `… kernel: …`.
-fn is_kernels(line: &str) -> bool {
+#[must_use]
+pub fn is_kernels(line: &str) -> bool {
     if is_log(line) {
         return false;
     }
@@ -327,7 +379,7 @@ hca_id:\tmlx5_0
         assert!(cut.several);
         let [(name, s)] = cut.nodes.as_slice() else { panic!("{}", cut.nodes.len()) };
         assert_eq!((name.as_str(), s.outputs.len()), ("dir/ticket.txt", 4));
-        let xid = linerate_snapshot::Place::of(s.outputs.last().unwrap().entry).line(5);
+        let xid = crate::Place::of(s.outputs.last().unwrap().entry).line(5);
         assert!(s.excerpt(xid).contains("NVRM: Xid"), "{}", s.excerpt(xid));
     }
 
@@ -340,6 +392,20 @@ hca_id:\tmlx5_0
         let text = format!("good:\n{gpu}{nic}bad:\n{gpu}");
         let cut = nodes("x", text.as_bytes());
         assert_eq!(cut.nodes.iter().map(|(n, _)| n.as_str()).collect::<Vec<_>>(), ["x, node 1", "x, node 2"]);
+    }
+
+    #[test]
+    fn prompts_say_whose_a_text_is() {
+        let gpu = "0000:18:00.0 3D controller [0302]: NVIDIA Corporation GH100 [10de:2330]\n";
+        let text = format!("root@a:~# lspci -nn\n{gpu}root@a:~# lspci -nn\n{gpu}root@b:~# lspci -nn\n{gpu}");
+        let cut = nodes("x", text.as_bytes());
+        assert_eq!(cut.names, ["a", "b"]);
+        assert_eq!(cut.nodes.iter().map(|(_, s)| s.outputs.len()).collect::<Vec<_>>(), [2, 1]);
+        // Files with their paths are no list of all of them: two such texts are of one node.
+        let text = "$ grep . a\n/sys/class/net/a/mtu:1\n\n```\n$ lspci\n".to_owned()
+            + gpu
+            + "```\n/sys/class/net/b/mtu:2\n/sys/class/net/c/mtu:2\n";
+        assert_eq!(nodes("x", text.as_bytes()).names, ["1"]);
     }
 
     #[test]

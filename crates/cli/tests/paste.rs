@@ -1,0 +1,69 @@
+//! Pastes as people bring them: several tools in one file, texts of several nodes in one directory.
+#![allow(clippy::unwrap_used)] // a test may stop
+
+use std::path::Path;
+use std::process::Command;
+
+/// Exit code and answer as JSON, or the whole answer as text where there is none.
+fn audit(path: &Path, format: &str) -> (i32, String) {
+    let out = Command::new(env!("CARGO_BIN_EXE_linerate"))
+        .args(["audit", "--format", format])
+        .arg(path)
+        .env_remove("NO_COLOR")
+        .output()
+        .unwrap();
+    (
+        out.status.code().unwrap(),
+        String::from_utf8_lossy(&out.stdout).into_owned() + &String::from_utf8_lossy(&out.stderr),
+    )
+}
+
+const GPU: &str = "0000:18:00.0 3D controller [0302]: NVIDIA Corporation GH100 [10de:2330] (rev a1)\n";
+const NIC: &str = "0000:19:00.0 Infiniband controller [0207]: Mellanox Technologies MT2910 [15b3:1021]\n";
+
+#[test]
+fn one_ticket_with_several_tools_is_judged_as_one_node() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ticket.txt");
+    let text = format!(
+        "RDMA is slow\n\nroot@u36:~# lspci -D -nn | grep -E 'NVIDIA|Mell'\n{GPU}{NIC}root@u36:~# grep . /sys/class/infiniband/mlx5_0/ports/1/*\n\
+         /sys/class/infiniband/mlx5_0/ports/1/state:1: DOWN\n/sys/class/infiniband/mlx5_0/ports/1/phys_state:3: Disabled\n"
+    );
+    std::fs::write(&path, text).unwrap();
+    let (code, json) = audit(&path, "json");
+    assert_eq!(code, 1, "{json}");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let all = json["verdicts"].as_array().unwrap().iter().filter(|v| v["status"] == "fail");
+    let failed: Vec<&str> = all.filter_map(|v| v["rule"].as_str()).collect();
+    assert_eq!(failed, ["rdma/port-state"]);
+    // What is above a device is not in a list of some devices.
+    assert_eq!(json["context"]["topology"]["value"], serde_json::Value::Null);
+}
+
+#[test]
+fn texts_of_two_nodes_are_two_nodes() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a.txt"), GPU).unwrap();
+    let other = "0000:18:00.0 Ethernet controller [0200]: Intel Corporation E810 [8086:1592]\n";
+    std::fs::write(dir.path().join("b.txt"), other).unwrap();
+    let (code, text) = audit(dir.path(), "text");
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("2 nodes"), "{text}");
+    let (code, text) = audit(&dir.path().join("a.txt"), "text");
+    assert_eq!(code, 2, "{text}");
+    assert!(!text.contains("2 nodes"), "{text}");
+}
+
+#[test]
+fn what_was_not_judged_is_not_called_good() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("acs.txt");
+    std::fs::write(
+        &path,
+        "\t\tACSCtl:\tSrcValid+ TransBlk- ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans-\n",
+    )
+    .unwrap();
+    let (code, text) = audit(&path, "text");
+    assert_eq!(code, 2);
+    assert!(!text.contains("nothing wrong"), "{text}");
+}
