@@ -78,7 +78,7 @@ fn what_shows_no_file_is_counted() {
         "/sys/class/net/eth0/mtu is missing here",
         "/sys/../etc/passwd:x",
         "/sys//x:1",
-        "/home/me/x:1",
+        "/opt/me/x:1",
         "see /sys/class/net/eth0/mtu:9000",
         "net.core is = 5",
         "kernel: version = 5",
