@@ -64,7 +64,7 @@ pub fn has_no_device(kind: Kind, bytes: &[u8]) -> bool {
 #[must_use]
 pub fn nodes(name: &str, bytes: &[u8]) -> Cut {
     let text = String::from_utf8_lossy(bytes);
-    let Blocks { list: blocks, full } = blocks(&text);
+    let Blocks { list: blocks, full, .. } = blocks(&text);
     let other = others(&text, &blocks);
     let mut left_out = Vec::new();
     if full {
@@ -147,9 +147,17 @@ fn go_together(a: &Block, b: &Block) -> bool {
 struct Blocks {
     list: Vec<Block>,
     full: bool,
+    /// Command lines that name a host, in their order.
+    prompts: Vec<(usize, String)>,
 }
 
 impl Blocks {
+    /// The host of the command line in a line, or of the last one above it.
+    fn host_at(&self, line: usize) -> Option<String> {
+        let above = self.prompts.partition_point(|(at, _)| *at <= line);
+        self.prompts.get(above.checked_sub(1)?).map(|(_, host)| host.clone())
+    }
+
     fn push(&mut self, block: Block) {
         if self.list.len() < DOCTOR_BLOCKS {
             self.list.push(block);
@@ -161,7 +169,8 @@ impl Blocks {
 
 fn blocks(text: &str) -> Blocks {
     let lines: Vec<&str> = text.lines().collect();
-    let mut out = Blocks::default();
+    let prompts = lines.iter().enumerate().filter_map(|(i, l)| Some((i, hosts::of_command(l)?))).collect();
+    let mut out = Blocks { prompts, ..Blocks::default() };
     let mut start = 0;
     for (i, line) in lines.iter().enumerate() {
         let alone = is_fence(line) || is_log(line);
@@ -193,7 +202,7 @@ fn segment(lines: &[&str], from: usize, to: usize, out: &mut Blocks) {
         return;
     }
     let mut push = |kind, from: usize, to: usize| {
-        let host = lines.iter().take(from + 1).rev().find_map(|l| hosts::of_command(l));
+        let host = out.host_at(from);
         out.push(Block { kind, above: from, text: of(from, to).join("\n") + "\n", host });
     };
     let prompted = all.first().is_some_and(|l| is_prompt(l));

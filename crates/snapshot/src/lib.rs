@@ -41,7 +41,7 @@ pub use redact::secrets::{
     MARK, boot_digest, domain_without_secrets, named as without_secrets_named, remove_secrets, setting, without_secrets,
 };
 pub use redact::{KeyError, RedactKey};
-pub use source::{is_snapshot_dir, is_texts_of_several, load, load_bytes, load_each, options_for};
+pub use source::{is_dir_of_texts, is_snapshot_dir, load, load_bytes, load_each, options_for};
 pub use texts::{Texts, content, unpacked_name};
 
 /// Where the capture keeps the answers of the NVML library.

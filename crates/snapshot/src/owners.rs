@@ -5,7 +5,7 @@
 
 mod claims;
 
-use crate::texts;
+use crate::hosts;
 use claims::Claims;
 use linerate_formats::Kind;
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,8 +43,7 @@ pub fn by_node(texts: Vec<Pasted>) -> Vec<Owned> {
 
 fn of_directory(dir: &Path, texts: Vec<Pasted>) -> Vec<Owned> {
     let words = common_words(&texts);
-    let named = |t: &Pasted| texts::hosts_of(&t.path.to_string_lossy(), &t.bytes).into_iter().collect();
-    let hosts: Vec<BTreeSet<String>> = texts.iter().map(named).collect();
+    let hosts: Vec<BTreeSet<String>> = texts.iter().map(|t| hosts::of_text(t.kind, &t.bytes)).collect();
     let keys: Vec<String> = texts.iter().zip(&hosts).map(|(t, hosts)| key(t, hosts, &words)).collect();
     if !are_apart(&texts, &hosts, &keys) {
         let name = match texts.as_slice() {
@@ -86,7 +85,8 @@ fn are_apart(texts: &[Pasted], hosts: &[BTreeSet<String>], keys: &[String]) -> b
 /// Whether two texts say different things of one device.
 fn contradict(texts: &[Pasted]) -> bool {
     let mut all = Claims::default();
-    texts.iter().any(|t| !all.take(t.kind, &t.bytes))
+    // One text has nothing beside it, and is not read for this.
+    texts.len() > 1 && texts.iter().any(|t| !all.take(t.kind, &t.bytes))
 }
 
 /// By the host that a text names, else by what names of files of different tools have in common: `lspci-node1`, `dmesg-node1`.
@@ -99,10 +99,7 @@ fn key(t: &Pasted, hosts: &BTreeSet<String>, words: &BTreeSet<String>) -> String
 
 /// Whether a node has one such text, which is about all of it: not one for each interface, adapter or guest.
 pub(crate) fn is_once(kind: Kind) -> bool {
-    use Kind::{
-        Cmdline, Cpuinfo, DetectVirt, Dmesg, Ibdev2netdev, Ibstat, IbvDevinfo, Lspci, Modules, Numactl, NvidiaSmiQuery,
-        NvidiaSmiTopo, NvidiaSmiXml, Nvml, RdmaLink, RdmaStatistic, RdmaTopo, RdmaTopoDump, ShowGids,
-    };
+    use Kind::*;
     matches!(
         kind,
         Cmdline

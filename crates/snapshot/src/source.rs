@@ -88,9 +88,9 @@ fn one_of(path: &Path, budget: &Budget) -> Option<Result<Snapshot, OpenError>> {
     });
     let what = file.display().to_string();
     if names.is_empty()
-        && let Some(node) = one_of_pieces(file, wanted)
+        && let Some(nodes) = pieces_of(file)
     {
-        return Some(node);
+        return Some(named(&what, wanted, nodes));
     }
     Some(match read {
         Err(e) => Err(e),
@@ -99,16 +99,26 @@ fn one_of(path: &Path, budget: &Budget) -> Option<Result<Snapshot, OpenError>> {
     })
 }
 
-/// The node of a text that its host or its number names: `ticket.txt/2`.
-fn one_of_pieces(file: &Path, wanted: &str) -> Option<Result<Snapshot, OpenError>> {
-    let mut bytes = Vec::new();
-    std::fs::File::open(file).ok()?.take(DOCTOR_TEXT as u64).read_to_end(&mut bytes).ok()?;
-    let name = file.file_name()?.to_string_lossy().into_owned();
-    let nodes = pieces(&bytes, &name)?;
-    let names = nodes.iter().map(|(at, _)| at.clone()).collect();
+/// The node of a directory of texts that a path goes on to: `texts/gpu001`.
+fn one_of_texts(path: &Path, budget: &Budget) -> Option<Result<Snapshot, OpenError>> {
+    let dir = path.parent().filter(|p| p.is_dir() && !is_snapshot_dir(p))?;
+    let wanted = path.file_name()?.to_str()?;
+    let nodes = of_texts(dir, budget).ok().filter(|nodes| nodes.len() > 1)?;
+    Some(named(&dir.display().to_string(), wanted, nodes))
+}
+
+/// The one of this name.
+fn named(what: &str, wanted: &str, nodes: Vec<(String, Snapshot)>) -> Result<Snapshot, OpenError> {
+    let names: Vec<String> = nodes.iter().map(|(at, _)| at.clone()).collect();
     let found = nodes.into_iter().find(|(at, _)| at == wanted);
-    let what = file.display().to_string();
-    Some(found.map(|(_, s)| s).ok_or(OpenError::Several { what, wanted: Some(wanted.to_owned()), names }))
+    found.map(|(_, s)| s).ok_or_else(|| several(what, Some(wanted), &names))
+}
+
+/// The only one.
+fn only(what: &str, nodes: Vec<(String, Snapshot)>) -> Result<Snapshot, OpenError> {
+    let mut all = Nodes::default();
+    nodes.into_iter().for_each(|(at, s)| all.take(&at, Ok(s)));
+    all.only(what)
 }
 
 /// Loads the nodes of a file or directory, one after the other, with the place of each in it; that of a single one is empty.
@@ -138,30 +148,20 @@ pub fn load_each(reader: &mut Reader, path: &Path, options: &Options, each: &mut
 
 /// The nodes of a text, or of a directory of texts, where those are of several nodes; each with its name behind the path.
 fn several_nodes(path: &Path, budget: &Budget) -> Option<Vec<(String, Snapshot)>> {
-    if path.is_dir() {
-        if is_snapshot_dir(path) || !of_nodes(path).is_empty() {
-            return None;
-        }
-        let (left, nodes) = owned(path, budget).ok().filter(|(_, nodes)| nodes.len() > 1)?;
-        let one = |node: Owned| {
-            let at = node_name(path, node.name.clone());
-            let mut s = Snapshot::new(format!("{}/{at}", path.display()));
-            s.problems.clone_from(&left.problems);
-            s.incomplete = left.incomplete;
-            (at, of_texts(s, node))
-        };
-        return Some(nodes.into_iter().map(one).collect());
-    }
-    let mut bytes = Vec::new();
-    std::fs::File::open(path).ok()?.take(DOCTOR_TEXT as u64 + 1).read_to_end(&mut bytes).ok()?;
-    let name = path.file_name()?.to_string_lossy().into_owned();
-    pieces(&bytes, &name).filter(|nodes| nodes.len() > 1)
+    let nodes = if path.is_file() {
+        pieces_of(path)
+    } else if is_dir_of_texts(path) {
+        of_texts(path, budget).ok()
+    } else {
+        None
+    };
+    nodes.filter(|nodes| nodes.len() > 1)
 }
 
-/// Whether a path is a directory of texts of several nodes.
+/// Whether a path is a directory in which texts may lie, and neither a tree nor an archive.
 #[must_use]
-pub fn is_texts_of_several(path: &Path, budget: &Budget) -> bool {
-    path.is_dir() && several_nodes(path, budget).is_some()
+pub fn is_dir_of_texts(path: &Path) -> bool {
+    path.is_dir() && !is_snapshot_dir(path) && of_nodes(path).is_empty()
 }
 
 /// The archive of a node with the texts that lie beside it in the node's own directory, `nodes/NAME`; those alone, where it cannot be read.
@@ -227,18 +227,11 @@ fn damaged(packed: &PackedText, name: &str) -> Option<String> {
 
 /// A snapshot of one text, which may be several tools' one after the other.
 fn one_text(bytes: &[u8], name: &str) -> Result<Snapshot, OpenError> {
+    if let Some(nodes) = pieces(bytes, name) {
+        return only(name, nodes);
+    }
     let mut s = Snapshot::new(name);
     let kind = recognise(name, bytes);
-    if let Some(nodes) = pieces(bytes, name) {
-        return match nodes.len() {
-            1 => nodes.into_iter().next().map(|(_, s)| s).ok_or_else(|| not_a_snapshot(name, not_recognised(bytes))),
-            _ => Err(OpenError::Several {
-                what: name.to_owned(),
-                wanted: None,
-                names: nodes.into_iter().map(|(at, _)| at).collect(),
-            }),
-        };
-    }
     let why = match kind.gives() {
         Gives::NoFacts(what) => format!("it is {what}: not a source of facts for the audit"),
         Gives::Unknown => not_recognised(bytes).to_owned(),
@@ -247,11 +240,7 @@ fn one_text(bytes: &[u8], name: &str) -> Result<Snapshot, OpenError> {
             return Ok(s);
         }
     };
-    Err(not_a_snapshot(name, &why))
-}
-
-fn not_a_snapshot(name: &str, why: &str) -> OpenError {
-    OpenError::NotASnapshot { what: name.to_owned(), why: why.to_owned() }
+    Err(OpenError::NotASnapshot { what: name.to_owned(), why })
 }
 
 /// The nodes of a text that holds several tools' texts, each with its host or its number as its name; `None` where it is one tool's, or nobody's.
@@ -274,6 +263,13 @@ fn pieces(bytes: &[u8], name: &str) -> Option<Vec<(String, Snapshot)>> {
         out.push((at, s));
     }
     Some(out).filter(|o| !o.is_empty())
+}
+
+/// The same, of a file.
+fn pieces_of(file: &Path) -> Option<Vec<(String, Snapshot)>> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(file).ok()?.take(DOCTOR_TEXT as u64 + 1).read_to_end(&mut bytes).ok()?;
+    pieces(&bytes, &file.file_name()?.to_string_lossy())
 }
 
 /// Documents are read whole: what stands in them is no other tool's.
@@ -372,7 +368,7 @@ fn only_tree(path: &Path) -> Result<Option<std::path::PathBuf>, OpenError> {
     Ok(trees.pop().map(|s| s.path))
 }
 
-/// The nodes whose texts are in a directory, each text named as people name them; and a snapshot that says what was left out.
+/// The texts in a directory by their nodes, each named as people name them; and a snapshot that says what was left out.
 fn owned(path: &Path, budget: &Budget) -> Result<(Snapshot, Vec<Owned>), OpenError> {
     let io = |source| OpenError::Io { path: path.to_owned(), source };
     let mut s = Snapshot::new(path.display().to_string());
@@ -437,50 +433,28 @@ fn owned(path: &Path, budget: &Budget) -> Result<(Snapshot, Vec<Owned>), OpenErr
     Ok((s, nodes))
 }
 
-/// A node of those whose texts are in a directory.
-fn of_texts(mut s: Snapshot, node: Owned) -> Snapshot {
-    for t in node.texts {
-        let name = t.path.file_name().unwrap_or_default().to_string_lossy();
-        text(&mut s, &name, t.kind, &t.bytes);
-    }
-    s
+/// The nodes whose texts are in a directory, each with its name behind the path.
+fn of_texts(path: &Path, budget: &Budget) -> Result<Vec<(String, Snapshot)>, OpenError> {
+    let (left, nodes) = owned(path, budget)?;
+    let is_one = nodes.len() == 1;
+    let one = |Owned { name, texts }| {
+        let at = node_name(path, name);
+        let label = if is_one { path.to_owned() } else { path.join(&at) };
+        let mut s = Snapshot::new(label.display().to_string());
+        s.problems.clone_from(&left.problems);
+        s.incomplete = left.incomplete;
+        for t in texts {
+            let name = t.path.file_name().unwrap_or_default().to_string_lossy();
+            text(&mut s, &name, t.kind, &t.bytes);
+        }
+        (at, s)
+    };
+    Ok(nodes.into_iter().map(one).collect())
 }
 
 /// The only node whose texts are in a directory.
 fn texts(path: &Path, budget: &Budget) -> Result<Snapshot, OpenError> {
-    let (s, mut nodes) = owned(path, budget)?;
-    match nodes.pop() {
-        Some(one) if nodes.is_empty() => Ok(of_texts(s, one)),
-        last => {
-            let names = nodes.into_iter().chain(last).map(|n| node_name(path, n.name)).collect();
-            Err(OpenError::Several { what: path.display().to_string(), wanted: None, names })
-        }
-    }
-}
-
-/// The node of a directory of texts that a path goes on to: `texts/gpu001`.
-fn one_of_texts(path: &Path, budget: &Budget) -> Option<Result<Snapshot, OpenError>> {
-    let dir = path.parent().filter(|p| p.is_dir() && !is_snapshot_dir(p))?;
-    let wanted = path.file_name()?.to_str()?;
-    let (mut s, nodes) = owned(dir, budget).ok()?;
-    if nodes.len() < 2 {
-        return None;
-    }
-    let (mut found, mut names) = (None, Vec::new());
-    for node in nodes {
-        let name = node_name(dir, node.name.clone());
-        if name == wanted {
-            found = Some(node);
-        }
-        names.push(name);
-    }
-    Some(match found {
-        Some(node) => {
-            s.label = path.display().to_string();
-            Ok(of_texts(s, node))
-        }
-        None => Err(OpenError::Several { what: dir.display().to_string(), wanted: Some(wanted.to_owned()), names }),
-    })
+    only(&path.display().to_string(), of_texts(path, budget)?)
 }
 
 /// As it is named behind the directory.

@@ -1,7 +1,7 @@
 //! Texts that somebody has already read: what they are, and a snapshot of those that belong to one node.
 
 use crate::archive::PackedText;
-use crate::hosts::{self, Hosts};
+use crate::hosts::Hosts;
 use crate::recognise::recognise;
 use crate::{Lookup, Snapshot, source};
 use linerate_formats::{Gives, Kind};
@@ -16,11 +16,6 @@ pub fn content(name: &str, head: &[u8]) -> Kind {
 #[must_use]
 pub fn unpacked_name(name: &str) -> &str {
     PackedText::name(name)
-}
-
-/// Hosts that a text names itself: a kernel log with host names, the line of `uname -a`. File names are no evidence.
-pub(crate) fn hosts_of(name: &str, bytes: &[u8]) -> Vec<String> {
-    hosts::of_text(recognise(PackedText::name(name), bytes), bytes).into_iter().collect()
 }
 
 /// Joins a text to the snapshot of its node, where the node's own tree does not have the file that it is a copy of. What linerate captured has all of
@@ -93,7 +88,9 @@ mod tests {
         let log = content("x", b"a:1:2 [0] NCCL INFO Using network IB\n");
         assert_eq!((log, log.gives()), (Kind::NcclLog, Gives::NoFacts("an NCCL log")));
         assert_eq!(content("x", b"hello\n").gives(), Gives::Unknown);
-        assert_eq!(hosts_of("x", DMESG.as_bytes()), ["gpu-1"]);
+        let hosts: Vec<String> =
+            crate::hosts::of_text(content("x", DMESG.as_bytes()), DMESG.as_bytes()).into_iter().collect();
+        assert_eq!(hosts, ["gpu-1"]);
     }
 
     #[test]

@@ -77,9 +77,7 @@ fn load(a: &AuditArgs, paths: &[PathBuf]) -> Result<Snapshot, Unloaded> {
     let options = Options { redact: !a.no_redact, ..crate::budget::options(path, Purpose::Audit) };
     let line = Line::new(true);
     linerate_snapshot::load(path, &options, &|p| line.capture(p)).map_err(|e| match e {
-        OpenError::Several { wanted: None, .. }
-            if path.is_file() || linerate_snapshot::is_texts_of_several(path, &options.budget) =>
-        {
+        OpenError::Several { wanted: None, .. } if path.is_file() || linerate_snapshot::is_dir_of_texts(path) => {
             Unloaded::Several(path.to_owned())
         }
         e => Unloaded::Failed(e.into()),
