@@ -245,6 +245,7 @@ bounds! {
     FIXES: usize = 2_048, "Fixes of one plan.", "the rest is refused; apply, and plan again";
     SIMULATIONS: usize = 1_000, "Simulations of one plan until one is found that makes nothing worse.", "no fix is planned; name fewer rules by `--fix`";
     SIMULATED_ENTRIES: usize = 4_000_000, "Entries of the node, times simulations of one plan; four simulations are always made.", "see SIMULATIONS";
+    SIMULATED_BYTES: usize = 512 << 20, "Bytes of the node's files, times simulations of one plan; four simulations are always made.", "see SIMULATIONS";
     DIFF_PIECES: usize = 20_000, "Lines or words of a text that are compared one by one between two snapshots.", "the text is compared as a whole";
     DIFF_PARTS: usize = 1 << 16, "Differences between two snapshots, before texts are compared as wholes only.", "a further text that differs is one difference";
     XML_BYTES: usize = 16 << 20, "Bytes of a topology, or of a domain of libvirt.", "error";

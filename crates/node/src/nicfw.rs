@@ -49,13 +49,10 @@ impl NicFirmware {
         self.config.device_type.as_ref().is_some_and(|t| t.value.starts_with("BlueField"))
     }
 
-    /// Two queries of one card: the functions of a card share its settings.
+    /// Domain, bus and device of the card, where its address is known: the functions of a card share its settings.
     #[must_use]
-    pub fn same_card(&self, other: &NicFirmware) -> bool {
-        match (self.bdf, other.bdf) {
-            (Some(a), Some(b)) => (a.domain, a.bus, a.device) == (b.domain, b.bus, b.device),
-            _ => false,
-        }
+    pub fn card(&self) -> Option<(u32, u8, u8)> {
+        self.bdf.map(|b| (b.domain, b.bus, b.device))
     }
 }
 

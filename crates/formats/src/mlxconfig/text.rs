@@ -5,6 +5,8 @@ use super::{Columns, NicConfig, Param, Value};
 use crate::bounds::{FIRMWARE_DEVICES, FIRMWARE_SETTINGS, LeftOut, Limit, leave_out};
 use crate::text::{At, decode, lines, split_key, trim, words};
 use serde::Serialize;
+use smol_str::SmolStr;
+use std::collections::HashSet;
 
 /// What a query printed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -68,6 +70,7 @@ fn parse_lines(text: &str, mut model: Model<'_>) -> Query {
     let mut out = Query::default();
     // Device of the last `mlxconfig -d DEV` prompt, used only where the block itself has no `Device:` line.
     let mut prompt_device: Option<(String, u32)> = None;
+    let mut names = Names::default();
     let mut items = 0;
     let mut full = None;
     let unended = (!text.ends_with('\n')).then(|| lines(text).last().map(|(line, _)| line)).flatten();
@@ -79,7 +82,7 @@ fn parse_lines(text: &str, mut model: Model<'_>) -> Query {
             continue;
         }
         if let Some(param) = model.next(raw).filter(|_| Some(line) != unended) {
-            items += usize::from(add(&mut out.devices, param.clone(), &mut prompt_device));
+            items += usize::from(add(&mut out.devices, param.clone(), &mut prompt_device, &mut names));
             full = reached(&mut out, items);
             continue;
         }
@@ -95,7 +98,7 @@ fn parse_lines(text: &str, mut model: Model<'_>) -> Query {
             // A value without the end of its line may be the beginning of another: 16 of 164, ENAB of ENABLED(1).
             && (Some(line) != unended || trimmed.ends_with(')'))
         {
-            items += usize::from(add(&mut out.devices, param, &mut prompt_device));
+            items += usize::from(add(&mut out.devices, param, &mut prompt_device, &mut names));
         }
         full = reached(&mut out, items);
     }
@@ -128,9 +131,40 @@ fn other_line(trimmed: &str, line: u32, out: &mut Query, prompt_device: &mut Opt
     true
 }
 
-/// Adds a parameter to the device at hand.
-fn add(devices: &mut Vec<NicConfig>, param: Param, prompt_device: &mut Option<(String, u32)>) -> bool {
-    let device = current(devices, param.line, prompt_device);
+/// Names of the parameters of the device at hand.
+#[derive(Default)]
+struct Names {
+    /// Which device it is: how many there are.
+    device: usize,
+    seen: HashSet<SmolStr>,
+}
+
+impl Names {
+    /// Whether the last of so many devices has not shown this name yet.
+    fn is_new(&mut self, devices: usize, name: &SmolStr) -> bool {
+        if self.device != devices {
+            self.device = devices;
+            self.seen.clear();
+        }
+        self.seen.insert(name.clone())
+    }
+}
+
+/// Adds a parameter to the device at hand. A query names each once: a name that comes again, as in a loop of `grep` over cards, is
+/// another card's, which the text does not name.
+fn add(
+    devices: &mut Vec<NicConfig>,
+    param: Param,
+    prompt_device: &mut Option<(String, u32)>,
+    names: &mut Names,
+) -> bool {
+    current(devices, param.line, prompt_device);
+    if !names.is_new(devices.len(), &param.name) {
+        let columns = devices.last().and_then(|d| d.columns);
+        devices.push(NicConfig { columns, ..NicConfig::empty(param.line) });
+        names.is_new(devices.len(), &param.name);
+    }
+    let Some(device) = devices.last_mut() else { return false };
     // One value in a table of three is a cut line, and the value is the default, not the next boot's.
     if device.columns == Some(Columns::DefaultCurrentNext) && param.current.is_none() {
         return false;
@@ -266,6 +300,17 @@ Device #2:\n----------\nDevice:    /dev/mst/mt4129_pciconf1\nConfigurations:    
         let d = &q.devices[1];
         assert_eq!((d.columns, d.bdf, d.params.len()), (Some(Columns::NextBootOnly), None, 1));
         assert_eq!(d.device.as_ref().map(At::as_str), Some("/dev/mst/mt4129_pciconf1"));
+    }
+
+    /// What a loop over cards with `grep` leaves: the cards are not named, and there are three.
+    #[test]
+    fn a_name_that_comes_again_is_another_cards() {
+        let row = |n: &str| format!("        ADVANCED_PCI_SETTINGS  {n}\n        MAX_ACC_OUT_READ  128\n");
+        let q = parse_text(&[row("True(1)"), row("False(0)"), row("True(1)")].concat());
+        assert_eq!(q.devices.iter().map(|d| (d.line, d.params.len())).collect::<Vec<_>>(), [(1, 2), (3, 2), (5, 2)]);
+        let named = format!("Device:  0000:41:00.0\n{}{}", row("True(1)"), row("True(1)"));
+        let q = parse_text(&named);
+        assert_eq!(q.devices.iter().map(|d| d.bdf.is_some()).collect::<Vec<_>>(), [true, false]);
     }
 
     #[test]

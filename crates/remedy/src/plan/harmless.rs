@@ -6,7 +6,7 @@ use super::{Cx, Parts, labels, node_id};
 use crate::effect;
 use crate::model::{Changed, Disruption, Plan, Refused, SCHEMA, Simulation, Step};
 use crate::simulate::{Judged, Simulated, simulate_from};
-use linerate_formats::bounds::{FIXES, SIMULATED_ENTRIES, SIMULATIONS};
+use linerate_formats::bounds::{FIXES, SIMULATED_BYTES, SIMULATED_ENTRIES, SIMULATIONS};
 use linerate_node::context::Basis;
 use linerate_snapshot::Snapshot;
 use std::cell::Cell;
@@ -58,7 +58,8 @@ pub(super) fn plan(cx: &Cx<'_, '_>) -> Plan {
         return first;
     }
     // The larger a node, the fewer: each reads and judges all of it.
-    let most = SIMULATIONS.min(SIMULATED_ENTRIES / cx.snapshot.len().max(1)).max(LEAST);
+    let by_size = (SIMULATED_ENTRIES / cx.snapshot.len().max(1)).min(SIMULATED_BYTES / cx.snapshot.size().max(1));
+    let most = SIMULATIONS.min(by_size).max(LEAST);
     let before = Judged::of(cx.snapshot, first.role);
     let trials = Trials { before, snapshot: cx.snapshot, left: Cell::new(most) };
     let all = All { cx, wishes, waiting, trials };

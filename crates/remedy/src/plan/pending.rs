@@ -47,7 +47,7 @@ impl Waiting {
         let mut first: HashMap<(u32, u8, u8), &str> = HashMap::new();
         let (mut all, mut of) = (Vec::new(), HashMap::<String, HashSet<String>>::new());
         for n in &node.nic_firmware {
-            let seen = n.bdf.map(|b| *first.entry((b.domain, b.bus, b.device)).or_insert(&n.name));
+            let seen = n.card().map(|card| *first.entry(card).or_insert(&n.name));
             if seen.is_some_and(|name| name != n.name) {
                 continue;
             }

@@ -27,6 +27,7 @@ use linerate_formats::mlxconfig::{Param, Value};
 use linerate_node::nicfw::NicFirmware;
 use linerate_node::pci::{Kind, PciFunction};
 use linerate_snapshot::{EntryKind, OutputKind, Place};
+use std::collections::HashSet;
 
 pub(crate) static RULES: &[&Rule] = &[
     &visible::RULE,
@@ -72,13 +73,9 @@ pub(crate) const QUERY: &str =
 
 /// One query per card: further functions of a card share its settings. Says not-applicable where there is none.
 fn cards<'a>(cx: &Cx<'a>, out: &mut Findings) -> Vec<&'a NicFirmware> {
-    let all = &cx.node.nic_firmware;
-    let mut cards: Vec<&NicFirmware> = Vec::with_capacity(all.len());
-    for nic in all {
-        if !cards.iter().any(|c| c.same_card(nic)) {
-            cards.push(nic);
-        }
-    }
+    let mut seen = HashSet::new();
+    let of_its_own = |nic: &&NicFirmware| nic.card().is_none_or(|card| seen.insert(card));
+    let cards: Vec<&NicFirmware> = cx.node.nic_firmware.iter().filter(of_its_own).collect();
     if cards.is_empty() {
         out.not_applicable("no NIC firmware settings in this source: nicfw/visible says how to see them");
     }

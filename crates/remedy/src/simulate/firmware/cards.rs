@@ -164,7 +164,7 @@ impl Cards {
 
 /// Where the lines behind the first begin.
 fn behind_breaks(data: &[u8]) -> impl Iterator<Item = usize> + '_ {
-    data.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(at, _)| at + 1)
+    memchr::memchr_iter(b'\n', data).map(|at| at + 1)
 }
 
 /// The last word of a line is the next value, the one before it the value in force.
