@@ -320,6 +320,7 @@ Examples:
   linerate doctor logs/                                logs of all ranks, dmesg of the nodes, benchmarks, .gz as they are
   linerate doctor slurm-*.out --node node7.tar.zst     with what `linerate collect` took on a node
   linerate doctor slurm-*.out --on 'gpu[001-016]'      with its nodes as they are now, over your own ssh
+  linerate doctor ib_write_bw.txt --link 400G,ib       a table alone: what explains its figure, and what to run next
   linerate doctor ticket.txt --format markdown -o answer.md
 
 The type of each input is detected from its content: NCCL logs of any launcher, kernel logs, tables of nccl-tests and perftest, texts of
@@ -340,6 +341,9 @@ pub(crate) struct DoctorArgs {
     pub(crate) nodes: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) on: OnArgs,
+    /// Network ports of each node, where no node is given: 4x400G, with ,ib or ,roce and ,mtu=4096 where known.
+    #[arg(long, value_name = "LINKS")]
+    pub(crate) link: Option<linerate_bench::ceiling::Links>,
     /// Form of the answer.
     #[arg(long, short, value_enum, default_value_t = DoctorFormat::Text)]
     pub(crate) format: DoctorFormat,

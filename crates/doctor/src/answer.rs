@@ -27,6 +27,8 @@ pub struct Answer {
     pub consequences: Vec<Note>,
     /// What people suspect and is not the cause.
     pub not_causes: Vec<Note>,
+    /// What benchmarks measured, and what explains it.
+    pub figures: Vec<Figure>,
     /// Failures in the order of time.
     pub timeline: Vec<Failure>,
     /// What was read but not distinguished for want of room, clocks that disagree, mixed lines: limits of this answer.
@@ -225,6 +227,79 @@ pub struct Undecided {
     pub read: Vec<String>,
 }
 
+/// What a benchmark measured, and what explains it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Figure {
+    /// Program or test, and device.
+    pub name: String,
+    /// The best value of the table.
+    pub value: f64,
+    /// `Gb/s` of a port, `GB/s` of a collective's bus bandwidth, `µs` one way.
+    pub unit: &'static str,
+    /// What the links carry, in words; `None` where neither a node nor the user says what they are.
+    pub ceiling: Option<String>,
+    /// The value as a share of that.
+    pub share: Option<Share>,
+    /// The row.
+    pub evidence: Evidence,
+    /// What the curve over sizes says; empty where there is none.
+    pub shape: String,
+    /// What fits, that which counts most first. None where the ceiling is reached.
+    pub fits: Vec<Explanation>,
+    /// More that fits.
+    pub fits_left_out: usize,
+    /// What would fit, and the nodes exclude.
+    pub excluded: Vec<Note>,
+    /// The command that tells most of what fits apart.
+    pub next: Option<Next>,
+    /// The value is what the links carry.
+    pub reached: bool,
+}
+
+/// A share between two bounds: that of the higher ceiling and that of the lower.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Share {
+    /// Of the higher ceiling.
+    pub low: f64,
+    /// Of the lower.
+    pub high: f64,
+}
+
+/// Something that explains a figure.
+#[derive(Debug, Clone, Serialize)]
+pub struct Explanation {
+    /// Stable id.
+    pub id: &'static str,
+    /// What it is here.
+    pub what: String,
+    /// What it predicts, and from what.
+    pub because: String,
+    /// `derived`, `measured elsewhere`, `estimate`.
+    pub basis: &'static str,
+    /// Rules that judge it on a node.
+    pub rules: Vec<&'static str>,
+    /// The rule that fails on a node that was given, with its words.
+    pub on_node: Option<String>,
+}
+
+/// A command, and what each of its outcomes leaves.
+#[derive(Debug, Clone, Serialize)]
+pub struct Next {
+    /// What to run.
+    pub command: String,
+    /// Outcomes.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// An outcome of a command.
+#[derive(Debug, Clone, Serialize)]
+pub struct Outcome {
+    /// What is seen.
+    pub shows: &'static str,
+    /// What explains the figure then: places in the list, from 1 on.
+    pub fits: Vec<usize>,
+}
+
 /// A remark with evidence.
 #[derive(Debug, Clone, Serialize)]
 pub struct Note {
@@ -260,17 +335,27 @@ impl Answer {
         let counts = |c: &Cause| c.severity > Severity::Info;
         if self.causes.iter().any(counts) {
             1
-        } else if !self.undecided.is_empty() || self.nothing_understood() {
+        } else if !self.undecided.is_empty() || self.open_figure().is_some() || self.nothing_understood() {
             2
         } else {
             0
         }
     }
 
+    /// The first figure that something explains: whether that is wrong, or what of it, is not decided.
+    #[must_use]
+    pub fn open_figure(&self) -> Option<&Figure> {
+        self.figures.iter().find(|f| !f.fits.is_empty())
+    }
+
     /// Whether no input was useful.
     #[must_use]
     pub fn nothing_understood(&self) -> bool {
-        self.jobs.is_empty() && self.causes.is_empty() && self.timeline.is_empty() && self.not_causes.is_empty()
+        self.jobs.is_empty()
+            && self.causes.is_empty()
+            && self.timeline.is_empty()
+            && self.not_causes.is_empty()
+            && self.figures.is_empty()
     }
 }
 

@@ -17,6 +17,7 @@ mod case;
 mod causes;
 mod conclude;
 mod docs;
+mod figures;
 mod inputs;
 mod jobs;
 mod lines;
@@ -57,4 +58,5 @@ pub struct NodeGiven<'a> {
     pub snapshot: &'a linerate_snapshot::Snapshot,
 }
 
-pub use conclude::conclude;
+pub use conclude::{conclude, conclude_with};
+pub use figures::Links;

@@ -2,9 +2,10 @@
 
 use crate::NodeGiven;
 use linerate_node::Node;
-use linerate_node::rdma::PortState;
+use linerate_node::rdma::{LinkLayer, PortState};
 use linerate_rules::{Audit, Severity, Status, audit, rules};
 use linerate_snapshot::Snapshot;
+use linerate_topology::ceiling::Port;
 use linerate_topology::gdr::{Gdr, GdrReason};
 use linerate_topology::system::{NodeData, NodeKind};
 use linerate_topology::{Analysis, Config, Env, Input, Open, PathType, Version, from_node};
@@ -82,6 +83,25 @@ impl<'a> NodeView<'a> {
                 .verdicts
                 .iter()
                 .any(|v| v.rule.id == id && matches!(v.finding.status, Status::Fail | Status::Unknown))
+    }
+
+    /// Whether a rule has nothing to judge on this node.
+    pub(crate) fn not_applicable(&self, id: &str) -> bool {
+        let mut all = self.audit.verdicts.iter().filter(|v| v.rule.id == id).peekable();
+        all.peek().is_some() && all.all(|v| v.finding.status == Status::NotApplicable)
+    }
+
+    /// The port of an RDMA device, where it has one that runs.
+    pub(crate) fn port_of(&self, device: &str) -> Option<Port> {
+        let device = self.node.rdma.known()?.iter().find(|d| d.name == device)?;
+        let mut active = device.ports.iter().filter(|p| p.state.known() == Some(&PortState::Active));
+        let port = active.next().filter(|_| active.next().is_none())?;
+        Some(Port {
+            rate: Some(port.rate_gbps.known().copied()?),
+            infiniband: port.link_layer.known().map(|l| *l == LinkLayer::InfiniBand),
+            mtu: port.active_mtu.known().copied(),
+            ..Port::default()
+        })
     }
 
     /// Pairs of GPU and the NIC that it would use which do not talk directly for a reason of this kind, in words: `GPU of rank 2 and mlx5_3:

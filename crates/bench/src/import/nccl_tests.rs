@@ -4,7 +4,7 @@ use super::{Benchmark, Sink, failed};
 use crate::model::{Better, Fault, Label, Metric, Run, Series, Stat, Sweep, Unit};
 use crate::summary::Area;
 use linerate_formats::bounds::{Limit, beyond};
-use linerate_formats::nccl_tests::{self as theirs, Collect, Collective, Errors, Measure, Row};
+use linerate_formats::nccl_tests::{self as theirs, Collect, Errors, Measure, Row};
 use smol_str::SmolStr;
 
 pub(super) const BENCHMARK: Benchmark =
@@ -41,7 +41,7 @@ impl Collect for Reader<'_, '_> {
 /// `rows` are all of the run.
 fn run(found: &theirs::Run, rows: Rows) -> Run {
     let mut run = Run { version: found.version.as_ref().map(|v| v.value.as_str().into()), ..Run::default() };
-    run.tool = found.collective.as_ref().map(|c| program(c.value).into());
+    run.tool = found.collective.as_ref().map(|c| c.value.program().into());
     params(found, &rows, &mut run);
     run.all_hosts(found.ranks.iter().filter_map(|r| r.host.as_deref()));
     faults(found, &mut run);
@@ -171,23 +171,6 @@ fn metrics() -> [Metric; 6] {
         time().stat(Stat::Max),
         time().stat(Stat::Percentile(99.0)),
     ]
-}
-
-/// The program of a collective, as nccl-tests names it.
-fn program(collective: Collective) -> &'static str {
-    match collective {
-        Collective::AllReduce => "all_reduce_perf",
-        Collective::AllGather => "all_gather_perf",
-        Collective::ReduceScatter => "reduce_scatter_perf",
-        Collective::Broadcast => "broadcast_perf",
-        Collective::Reduce => "reduce_perf",
-        Collective::AllToAll => "alltoall_perf",
-        Collective::AllToAllV => "alltoallv_perf",
-        Collective::Gather => "gather_perf",
-        Collective::Scatter => "scatter_perf",
-        Collective::SendRecv => "sendrecv_perf",
-        Collective::HyperCube => "hypercube_perf",
-    }
 }
 
 fn params(found: &theirs::Run, rows: &Rows, run: &mut Run) {

@@ -10,6 +10,7 @@ use crate::answer::{Answer, Confidence, Note};
 use crate::case::Case;
 use crate::causes::gdr::seen as gdr;
 use crate::causes::{Cause, Found};
+use crate::figures::{Links, figures};
 use crate::jobs::Job;
 use crate::nodes::NodeView;
 use crate::observe::Observer;
@@ -24,6 +25,12 @@ use undecided::undecided;
 /// Concludes from what was observed, with the nodes that were given.
 #[must_use]
 pub fn conclude(o: &Observer, given: &[NodeGiven<'_>]) -> Answer {
+    conclude_with(o, given, None)
+}
+
+/// [`conclude`], with the network ports that a node is said to have.
+#[must_use]
+pub fn conclude_with(o: &Observer, given: &[NodeGiven<'_>], links: Option<Links>) -> Answer {
     let mut jobs = jobs::jobs(o);
     // A kernel's log or a table alone: what they show belongs to a job that is not seen.
     let unseen = jobs.is_empty();
@@ -69,7 +76,21 @@ pub fn conclude(o: &Observer, given: &[NodeGiven<'_>]) -> Answer {
     if let Some(of_nodes) = answer.causes.get_mut(shown..) {
         sort(of_nodes, false);
     }
+    explain_figures(o, &nodes, links, &mut answer);
     answer
+}
+
+/// Figures of benchmarks are explained where the inputs show no cause that is more than possible: with one, they follow from it.
+fn explain_figures(o: &Observer, nodes: &[NodeView<'_>], links: Option<Links>, answer: &mut Answer) {
+    let known = |c: &answer::Cause| c.severity > Severity::Info && c.confidence > Confidence::Possible;
+    if answer.causes.iter().any(known) {
+        return;
+    }
+    let (figures, more) = figures(o, nodes, links);
+    answer.figures = figures;
+    if more > 0 {
+        answer.limits.push(format!("{more} more figures of benchmarks are not explained: give them alone"));
+    }
 }
 
 /// What only fits comes last; among the others what ends a job comes first. Where a job failed, what ends jobs comes before all that makes

@@ -7,7 +7,7 @@ mod text;
 pub use text::{Source, Text};
 
 use crate::answer::{Answer, Input, NOTHING_KNOWN, Undecided};
-use crate::{NodeGiven, Observer, conclude};
+use crate::{Links, NodeGiven, Observer, conclude_with};
 use linerate_formats::Kind;
 use linerate_formats::bounds::{DOCTOR_KEPT, DOCTOR_NODES};
 use linerate_snapshot::cut;
@@ -25,6 +25,7 @@ pub struct Inputs {
     taken: Vec<Taken>,
     /// What was named as a node.
     given: Vec<String>,
+    links: Option<Links>,
 }
 
 /// An input that holds facts about a node.
@@ -50,6 +51,11 @@ impl Inputs {
     pub fn given(&mut self, named: Vec<String>, nodes: Vec<(String, Snapshot)>) {
         self.given.extend(named);
         self.nodes.extend(nodes);
+    }
+
+    /// The network ports of a node, where the user says what they are.
+    pub fn links(&mut self, links: Links) {
+        self.links = Some(links);
     }
 
     /// An input that is a snapshot or a tree.
@@ -112,7 +118,7 @@ impl Inputs {
         unread.extend(self.remarks.iter().filter(|r| r.unread).map(|r| format!("{}: {}", r.name, r.text)));
         let nodes: Vec<NodeGiven<'_>> =
             self.nodes.iter().map(|(name, snapshot)| NodeGiven { name: name.clone(), snapshot }).collect();
-        let mut answer = conclude(&self.observer, &nodes);
+        let mut answer = conclude_with(&self.observer, &nodes, self.links);
         answer.limits.extend(limits);
         let given = self.given.into_iter().map(|name| Taken { name, kind: SNAPSHOT, bytes: 0 });
         self.taken.into_iter().chain(given).for_each(|t| take(&mut answer, t));

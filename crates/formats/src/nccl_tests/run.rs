@@ -159,6 +159,24 @@ pub enum Collective {
 }
 
 impl Collective {
+    /// The program that measures it, as nccl-tests names it.
+    #[must_use]
+    pub fn program(self) -> &'static str {
+        match self {
+            Collective::AllReduce => "all_reduce_perf",
+            Collective::AllGather => "all_gather_perf",
+            Collective::ReduceScatter => "reduce_scatter_perf",
+            Collective::Broadcast => "broadcast_perf",
+            Collective::Reduce => "reduce_perf",
+            Collective::AllToAll => "alltoall_perf",
+            Collective::AllToAllV => "alltoallv_perf",
+            Collective::Gather => "gather_perf",
+            Collective::Scatter => "scatter_perf",
+            Collective::SendRecv => "sendrecv_perf",
+            Collective::HyperCube => "hypercube_perf",
+        }
+    }
+
     /// From a program's name (`all_reduce_perf`, `all_reduce_perf_mpi`) or the tests' own (`AllReduce`).
     pub fn from_name(name: &str) -> Option<Self> {
         let base = name.rsplit(['/', '\\']).next().unwrap_or(name);

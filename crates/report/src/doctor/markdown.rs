@@ -5,7 +5,7 @@ use crate::VERSION;
 use crate::fix::Fix;
 use crate::markdown::{list, more};
 use crate::style::clip;
-use linerate_doctor::answer::{Answer, Cause, Evidence, Job, Note};
+use linerate_doctor::answer::{Answer, Cause, Evidence, Figure, Job, Note};
 use linerate_out::markdown::{block, cell, inline};
 use linerate_out::terminal;
 use std::io::{self, Write};
@@ -35,6 +35,12 @@ pub fn render(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
         known.map(|c| format!("`{}`: {} ({}: {})", c.id, inline(&c.summary), c.confidence.name(), inline(&c.because)));
     list("Worth knowing", known, out)?;
     undecided(answer, out)?;
+    if !answer.figures.is_empty() {
+        writeln!(out, "\n## Figures")?;
+    }
+    for f in &answer.figures {
+        figure(f, out)?;
+    }
     notes("Follows from these", &answer.consequences, out)?;
     notes("Not the cause", &answer.not_causes, out)?;
     timeline(answer, out)?;
@@ -74,6 +80,26 @@ fn cause(number: usize, c: &Cause, out: &mut dyn Write) -> io::Result<()> {
     }
     crate::markdown::sources(&c.sources, out)?;
     evidence(&c.evidence, out)
+}
+
+fn figure(f: &Figure, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\n**{}**: {} (`{}`)\n", inline(&f.name), inline(&words::figure(f)), inline(&f.evidence.at))?;
+    if !f.shape.is_empty() {
+        writeln!(out, "Curve: {}.\n", inline(&f.shape))?;
+    }
+    for (i, e) in f.fits.iter().enumerate() {
+        let shown = e.on_node.as_ref().map(|n| format!("; on the node, {}", inline(n))).unwrap_or_default();
+        writeln!(out, "{}. {} ({}; {}{shown})", i + 1, inline(&e.what), inline(&e.because), e.basis)?;
+    }
+    for n in &f.excluded {
+        writeln!(out, "- not: {}: {}", inline(&n.what), inline(&n.why))?;
+    }
+    let Some(next) = &f.next else { return Ok(()) };
+    writeln!(out, "\nRun next: `{}`\n", next.command.replace('`', ""))?;
+    for o in &next.outcomes {
+        writeln!(out, "- {} → {}", inline(o.shows), words::places(&o.fits))?;
+    }
+    Ok(())
 }
 
 fn evidence(list: &[Evidence], out: &mut dyn Write) -> io::Result<()> {

@@ -1,6 +1,7 @@
 //! The answer for a terminal: the verdict, then why and what to do, then what else was seen.
 
 mod causes;
+mod figures;
 mod matrix;
 mod ran;
 
@@ -50,6 +51,7 @@ impl Terminal<'_, '_> {
         self.page.text(0, Tone::Plain, &v.second)?;
         self.causes()?;
         self.undecided()?;
+        self.figures()?;
         self.notes("FOLLOWS FROM THESE (no search of its own)", &a.consequences)?;
         self.notes("NOT THE CAUSE (though often suspected)", &a.not_causes)?;
         self.timeline()?;

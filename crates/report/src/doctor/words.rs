@@ -1,7 +1,7 @@
 //! Words that all forms share: the verdict, sizes, shortened lists.
 
 use crate::compact;
-use linerate_doctor::answer::{Answer, Cause, Gdr, Input, Job, NOTHING_KNOWN, NicList, Row};
+use linerate_doctor::answer::{Answer, Cause, Figure, Gdr, Input, Job, NOTHING_KNOWN, NicList, Row};
 use linerate_rules::Severity;
 use std::borrow::Cow;
 
@@ -65,6 +65,18 @@ pub(super) fn verdict(answer: &Answer) -> Verdict {
             second: format!("{read}{more} (exit code {code})"),
         };
     }
+    if let Some(f) = answer.open_figure() {
+        let ways = counted(f.fits.len() + f.fits_left_out, "explanation fits", "explanations fit");
+        let next = f.next.as_ref().map_or_else(
+            || "no command of which is known that it decides".to_owned(),
+            |n| format!("run next: {}", n.command),
+        );
+        return Verdict {
+            sort: Sort::Undecided,
+            first: format!("CANNOT BE DECIDED: {}: {}; {ways}", f.name, figure(f)),
+            second: format!("{next} (exit code {code})"),
+        };
+    }
     let known = |i: &Input| !i.kind.is_empty() && i.kind != NOTHING_KNOWN;
     if answer.nothing_understood() && answer.inputs.iter().any(known) {
         return Verdict {
@@ -88,12 +100,34 @@ pub(super) fn verdict(answer: &Answer) -> Verdict {
     let jobs: Vec<String> = answer.jobs.iter().take(3).map(job_line).collect();
     let more = answer.jobs.len().saturating_sub(jobs.len());
     let more = if more > 0 { format!("; and {more} more jobs") } else { String::new() };
-    let ran = if jobs.is_empty() { "no job of NCCL in these inputs".to_owned() } else { jobs.join("; ") };
+    let ran = match (jobs.as_slice(), answer.figures.first()) {
+        ([], Some(f)) => format!("{}: {}", f.name, figure(f)),
+        ([], None) => "no job of NCCL in these inputs".to_owned(),
+        _ => jobs.join("; "),
+    };
     Verdict {
         sort: Sort::Good,
         first: "NOTHING WRONG WAS SEEN".to_owned(),
         second: format!("{ran}{more} (exit code {code})"),
     }
+}
+
+/// `35.2 Gb/s, 9 % of 391–397 Gb/s: the port on node1 runs at 400 Gb/s`.
+pub(super) fn figure(f: &Figure) -> String {
+    let value = f.evidence.text.clone();
+    match (&f.ceiling, f.share) {
+        (Some(ceiling), Some(s)) => {
+            let (low, high) = (format!("{:.0}", s.low * 100.0), format!("{:.0}", s.high * 100.0));
+            let share = if low == high { low } else { format!("{low}–{high}") };
+            format!("{value}, {share} % of {ceiling}")
+        }
+        _ => value,
+    }
+}
+
+/// Places of a list: `1, 3`.
+pub(super) fn places(list: &[usize]) -> String {
+    list.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// `job 1: NCCL 2.21.5, CUDA driver 12.4, 16 ranks on 2 nodes`.
