@@ -125,6 +125,7 @@ tools! {
     Modules => modules::TOOL,
     Dmesg => dmesg::TOOL,
     Lspci => pci::lspci::TOOL,
+    AcsControls => pci::lspci::acs_alone::TOOL,
     Numactl => numactl::TOOL,
     DetectVirt => plain::DETECT_VIRT,
     Cmdline => cmdline::TOOL,
