@@ -4,6 +4,7 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+mod acs_text;
 pub mod aer;
 pub mod cluster;
 pub mod context;
@@ -41,6 +42,7 @@ pub use cut::Cut;
 pub use linerate_snapshot::{Place, Reading, Why};
 
 use context::{Context, Role};
+use linerate_formats::pci::caps::AcsBits;
 use linerate_snapshot::Snapshot;
 use pci::{Kind, PciFunction, PciTree};
 
@@ -49,6 +51,9 @@ use pci::{Kind, PciFunction, PciTree};
 pub struct Node<'s> {
     /// PCI functions and their tree.
     pub pci: PciTree<'s>,
+    /// Controls of Access Control Services that a text shows without their ports, each with its line: evidence about the node, not about
+    /// a port, and no list of all ports.
+    pub acs_unnamed: Vec<(AcsBits, Place)>,
     /// IOMMU groups, units, firmware tables.
     pub iommu: iommu::Iommu,
     /// CPU.
@@ -111,8 +116,10 @@ impl<'s> Node<'s> {
         let numa = numa::decode(s, &cpu);
         let (nic_firmware, nic_firmware_errors) = nicfw::decode(s, &mut cuts);
         let kernel = kernel::Kernel::decode(s);
+        let acs_unnamed = acs_text::decode(s, &mut cuts);
         let mut node = Node {
             pci,
+            acs_unnamed,
             iommu: iommu::Iommu::decode(s),
             cpu,
             firmware: firmware::Firmware::decode(s, &kernel),

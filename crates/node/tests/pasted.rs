@@ -92,3 +92,16 @@ fn a_boot_log_tells_kernel_and_machine() {
     let s = pasted(OutputKind::Dmesg, "[    5.000000] Linux version is 5.14.0-570.el9.x86_64\n");
     assert!(Node::decode(&s).kernel.release.known().is_none());
 }
+
+/// The list says what redirects and at which line; it makes no port of it.
+#[test]
+fn controls_without_ports_are_no_ports() {
+    let set = "\t\tACSCtl:\tSrcValid+ TransBlk- ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans-\n";
+    let s = pasted(OutputKind::AcsControls, &format!("$ lspci -vvv | grep ACSCtl\n{set}{set}\t\tACSCtl:\tSrcValid- Tr\n"));
+    let node = Node::decode(&s);
+    let seen: Vec<_> = node.acs_unnamed.iter().map(|(bits, place)| (bits.0, *place)).collect();
+    let entry = s.outputs.first().unwrap().entry;
+    let at = |line| linerate_snapshot::Place::of(entry).line(line);
+    assert_eq!(seen, [(0x1d, at(2)), (0x1d, at(3))]);
+    assert_eq!(node.pci.iter().count(), 0);
+}
