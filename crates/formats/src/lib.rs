@@ -5,6 +5,7 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+mod asked;
 pub mod bounds;
 pub mod clip;
 pub mod clock;
@@ -25,6 +26,7 @@ pub mod ib_port;
 pub mod ibdev2netdev;
 pub mod ibstat;
 pub mod ibv_devinfo;
+pub mod ip;
 pub mod iperf;
 mod json;
 mod json_docs;
@@ -110,6 +112,10 @@ tools! {
     EthtoolStats => ethtool::STATISTICS,
     EthtoolPause => ethtool::PAUSE,
     EthtoolSettings => ethtool::SETTINGS,
+    EthtoolDriver => ethtool::driver::TOOL,
+    EthtoolFeatures => ethtool::features::TOOL,
+    EthtoolModule => ethtool::module::TOOL,
+    IpLink => ip::TOOL,
     MlnxQos => mlnx_qos::TOOL,
     RdmaTopoDump => rdma_topo_dump::DUMP,
     RdmaTopoCheck => rdma_topo_dump::CHECK,

@@ -37,6 +37,7 @@ pub const STATISTIC: Tool = Tool {
         text.trim_start().starts_with('[')
             && text.contains("\"ifname\"")
             && !text.contains("\"physical_state\"")
+            && !text.contains("\"operstate\"")
             && has_port(text)
     })],
     commands: &[Command::with("rdma", &["statistic"])],
@@ -216,10 +217,10 @@ fn looks_like_json(text: &str) -> bool {
 }
 
 /// Line and members.
-type Object = (u32, Map<String, Json>);
+pub(crate) type Object = (u32, Map<String, Json>);
 
 /// The objects of the array, with the line on which each one's device name is. Text before the array (a prompt) is ignored.
-fn objects(text: &str) -> Result<Vec<Object>, ParseError> {
+pub(crate) fn objects(text: &str) -> Result<Vec<Object>, ParseError> {
     let start = text.find('[').ok_or_else(|| ParseError::new(0, Why::Foreign("no JSON array of rdma")))?;
     let before = memchr::memchr_iter(b'\n', text.get(..start).unwrap_or_default().as_bytes()).count();
     let json = text.get(start..).unwrap_or_default();
