@@ -22,6 +22,7 @@ pub mod memory;
 pub mod modprobe;
 pub mod nccl;
 pub mod net;
+pub mod net_text;
 pub mod nicfw;
 pub mod numa;
 pub mod p2p;
@@ -76,6 +77,8 @@ pub struct Node<'s> {
     pub rdma: Reading<Vec<rdma::RdmaDevice>>,
     /// Network interfaces.
     pub net: Reading<Vec<net::NetDev<'s>>>,
+    /// Interfaces as texts of tools show them: no list of all, so nothing is absent from it.
+    pub net_shown: Vec<net_text::NetShown>,
     /// What EFA needs besides its driver.
     pub efa: efa::Efa,
     /// What NCCL is configured with about the topology.
@@ -116,6 +119,9 @@ impl<'s> Node<'s> {
         let numa = numa::decode(s, &cpu);
         let (nic_firmware, nic_firmware_errors) = nicfw::decode(s, &mut cuts);
         let kernel = kernel::Kernel::decode(s);
+        let net_shown = net_text::decode(s, &mut cuts);
+        let mut net = net::decode(s);
+        net_text::fill(&mut net, &net_shown);
         let acs_unnamed = acs_text::decode(s, &mut cuts);
         let mut node = Node {
             pci,
@@ -130,7 +136,8 @@ impl<'s> Node<'s> {
             peermem: peermem::Peermem::decode(s),
             numa,
             rdma,
-            net: net::decode(s),
+            net,
+            net_shown,
             efa: efa::Efa::decode(s),
             nccl: nccl::Nccl::decode(s),
             memory: memory::Memory::decode(s),

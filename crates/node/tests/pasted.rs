@@ -1,5 +1,5 @@
 //! What texts without numbers, and logs alone, tell of a machine.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::panic, clippy::unwrap_used)]
 
 use linerate_node::Node;
 use linerate_node::context::{Basis, Role};
@@ -97,11 +97,42 @@ fn a_boot_log_tells_kernel_and_machine() {
 #[test]
 fn controls_without_ports_are_no_ports() {
     let set = "\t\tACSCtl:\tSrcValid+ TransBlk- ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans-\n";
-    let s = pasted(OutputKind::AcsControls, &format!("$ lspci -vvv | grep ACSCtl\n{set}{set}\t\tACSCtl:\tSrcValid- Tr\n"));
+    let s =
+        pasted(OutputKind::AcsControls, &format!("$ lspci -vvv | grep ACSCtl\n{set}{set}\t\tACSCtl:\tSrcValid- Tr\n"));
     let node = Node::decode(&s);
     let seen: Vec<_> = node.acs_unnamed.iter().map(|(bits, place)| (bits.0, *place)).collect();
     let entry = s.outputs.first().unwrap().entry;
     let at = |line| linerate_snapshot::Place::of(entry).line(line);
     assert_eq!(seen, [(0x1d, at(2)), (0x1d, at(3))]);
     assert_eq!(node.pci.iter().count(), 0);
+}
+
+/// What sysfs lists is the list; texts add to it, and show interfaces beside it.
+#[test]
+fn texts_of_interfaces_come_second() {
+    let mut s = Snapshot::new("x");
+    s.add_file("sys/class/net/eth0/mtu", b"1500\n").unwrap();
+    let mut add = |kind, text: &str, argv: &[&str]| {
+        let entry = s.add_file(&format!("text{}", s.outputs.len()), text.as_bytes()).unwrap();
+        let argv = argv.iter().map(|a| (*a).to_owned()).collect();
+        s.outputs.push(Output { kind, entry, argv, status: None });
+        entry
+    };
+    let link = "2: eth0: <UP> mtu 9000 qdisc mq master bond0 state UP group default\n3: eth1: <UP> mtu 4200 qdisc mq state DOWN group default\n";
+    let ip = add(OutputKind::IpLink, link, &[]);
+    add(OutputKind::EthtoolSettings, "Settings for eth0:\n\tSpeed: 100000Mb/s\n\tLink detected: yes\n", &[]);
+    add(OutputKind::EthtoolDriver, "driver: mlx5_core\nbus-info: 0000:18:00.0\n", &["ethtool", "-i", "eth1"]);
+    let node = Node::decode(&s);
+    let net = node.net.known().unwrap();
+    assert_eq!(net.iter().map(|n| n.name).collect::<Vec<_>>(), ["eth0"]);
+    assert_eq!((net[0].mtu.known(), net[0].operstate.known()), (Some(&1500), Some(&"up")));
+    assert_eq!(net[0].speed_mbps.known(), Some(&100_000));
+    let [eth0, eth1] = node.net_shown.as_slice() else { panic!("{:?}", node.net_shown) };
+    assert_eq!(
+        (eth0.mtu.known(), eth0.master.known().map(String::as_str), eth0.link.known()),
+        (Some(&9000), Some("bond0"), Some(&true))
+    );
+    assert_eq!(eth1.pci.known().map(ToString::to_string).as_deref(), Some("0000:18:00.0"));
+    assert_eq!(eth1.place, linerate_snapshot::Place::of(ip).line(2));
+    assert!(eth1.speed_mbps.is_unreadable());
 }
