@@ -37,12 +37,15 @@ pub mod kubernetes;
 mod launcher;
 pub mod libvirt;
 pub mod limits;
+pub mod lldp;
 pub mod mlnx_qos;
 pub mod mlxconfig;
+pub mod mlxlink;
 pub mod modules;
 pub mod nccl_log;
 pub mod nccl_tests;
 pub mod near;
+pub mod nic_image;
 pub mod numactl;
 mod number;
 pub mod nvbandwidth;
@@ -52,11 +55,13 @@ pub mod nvml;
 pub mod osu;
 pub mod parsers;
 pub mod pci;
+pub mod perfquery;
 pub mod perftest;
 pub mod ping;
 pub mod plain;
 pub mod printed;
 pub mod ranges;
+pub mod rdma_dev;
 pub mod rdma_json;
 pub mod rdma_topo_dump;
 mod record;
@@ -123,6 +128,13 @@ tools! {
     RdmaSystem => rdma_json::SYSTEM,
     RdmaLink => rdma_json::LINK,
     RdmaStatistic => rdma_json::STATISTIC,
+    RdmaDev => rdma_dev::TOOL,
+    CmaRoceMode => rdma_dev::CMA,
+    Mlxlink => mlxlink::TOOL,
+    Flint => nic_image::FLINT,
+    Mlxfwmanager => nic_image::MANAGER,
+    LldpNeighbors => lldp::TOOL,
+    Perfquery => perfquery::TOOL,
     MlxconfigJson => mlxconfig::JSON,
     MlxconfigText => mlxconfig::TEXT,
     FileDump => file_dump::TOOL,
