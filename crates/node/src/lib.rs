@@ -32,6 +32,7 @@ mod pci_sysfs;
 pub mod peermem;
 pub mod rails;
 pub mod rdma;
+mod rdma_card;
 mod rdma_text;
 pub mod requester;
 pub mod roce;
