@@ -67,6 +67,7 @@ pub mod rdma_topo_dump;
 mod record;
 pub mod refusal;
 pub mod series;
+pub mod setpci;
 pub mod show_gids;
 pub mod size;
 pub mod slurm;
@@ -142,7 +143,9 @@ tools! {
     Cpuinfo => cpuinfo::TOOL,
     Modules => modules::TOOL,
     Dmesg => dmesg::TOOL,
+    LspciTree => pci::lspci::tree::TOOL,
     Lspci => pci::lspci::TOOL,
+    Setpci => setpci::TOOL,
     AcsControls => pci::lspci::acs_alone::TOOL,
     Numactl => numactl::TOOL,
     DetectVirt => plain::DETECT_VIRT,

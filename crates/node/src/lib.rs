@@ -28,6 +28,7 @@ pub mod numa;
 pub mod p2p;
 pub mod pci;
 mod pci_decode;
+mod pci_shown;
 mod pci_sysfs;
 pub mod peermem;
 pub mod rails;

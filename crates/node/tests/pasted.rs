@@ -136,3 +136,35 @@ fn texts_of_interfaces_come_second() {
     assert_eq!(eth1.place, linerate_snapshot::Place::of(ip).line(2));
     assert!(eth1.speed_mbps.is_unreadable());
 }
+
+/// `lspci | grep` shows ends only; the tree shows the bridges between them, and setpci their registers.
+#[test]
+fn a_tree_shows_the_way_between_ends() {
+    use linerate_node::pci::{Kind, Parent};
+    let mut s = pasted(
+        OutputKind::Lspci,
+        "67:00.0 3D controller: NVIDIA Corporation Device 2330 (rev a1)\n68:00.0 Infiniband controller: Mellanox Technologies MT2910 Family [ConnectX-7]\n",
+    );
+    let mut add = |kind, text: &str| {
+        let entry = s.add_file(&format!("text{}", s.outputs.len()), text.as_bytes()).unwrap();
+        s.outputs.push(Output { kind, entry, argv: Vec::new(), status: None });
+    };
+    let tree = "-+-[0000:64]---00.0-[65-68]----00.0-[66-68]--+-00.0-[67]----00.0  NVIDIA Corporation Device 2330\n |                                           \\-01.0-[68]----00.0  Mellanox\n \\-[0000:00]---1f.0  Intel Corporation LPC\n";
+    add(OutputKind::LspciTree, tree);
+    add(OutputKind::Setpci, "# setpci -s 66:00.0 ECAP_ACS+6.w\n001d\n0000:66:01.0 (ecap 000d @2a0) @2a6 0000\n");
+    let node = Node::decode(&s);
+    assert_eq!(node.pci.of_kind(Kind::Bridge).count(), 4, "no function that the way does not need");
+    let at = |bdf: &str| node.pci.find(bdf.parse().unwrap()).unwrap();
+    let bridges = |bdf: &str| {
+        let (above, _) = node.pci.ancestors(at(bdf));
+        above.iter().map(|id| node.pci.get(*id).bdf.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(bridges("67:00.0"), ["0000:66:00.0", "0000:65:00.0", "0000:64:00.0"]);
+    assert_eq!(bridges("68:00.0"), ["0000:66:01.0", "0000:65:00.0", "0000:64:00.0"]);
+    assert_eq!(node.pci.get(at("64:00.0")).parent, Parent::RootComplex);
+    assert_eq!(node.pci.get(at("66:00.0")).acs.known().and_then(|a| a.control).map(|c| c.0), Some(0x1d));
+    assert!(node.pci.get(at("66:01.0")).acs.is_unreadable(), "what was written is not what is there");
+    // A tree alone lists no functions: it shows no class, and no GPU would be found in it.
+    let s = pasted(OutputKind::LspciTree, tree);
+    assert_eq!(Node::decode(&s).pci.iter().count(), 0);
+}

@@ -123,7 +123,7 @@ pub(super) fn settle_class(device: &mut Device) {
 }
 
 /// Name, numbers, revision and programming interface.
-fn set_name(text: &str, device: &mut Device) {
+pub(super) fn set_name(text: &str, device: &mut Device) {
     let (text, prog_if) = parenthesised(text, " (prog-if ");
     let (text, revision) = parenthesised(text, " (rev ");
     (device.prog_if, device.revision) = (prog_if, revision);

@@ -25,6 +25,7 @@ mod lines;
 mod machine;
 mod merge;
 mod registers;
+pub mod tree;
 mod vendor;
 
 pub use device::{Device, Region, RegionKind, Verbosity};
@@ -55,6 +56,7 @@ pub const TOOL: Tool = Tool {
         "\tCapabilities: [170] Access Control Services\n\t\tACSCtl:\tSrcValid+ TransBlk-\n",
         "IOMMU Group 0: 0000:01:00.0 3D controller [0302] NVIDIA Corporation GH100 [10de:2330]\n",
         "Group 15:\t[10de:2330] [R] 01:00.0  3D controller                            GH100\n",
+        "Slot:   01:00.0\nClass:  3D controller\nVendor: NVIDIA Corporation\nDevice: GH100\n",
         "IOMMU Group 12 01:00.0 3D controller [0302]: NVIDIA Corporation GH100 [10de:2330]\n",
         "/sys/kernel/iommu_groups/12/devices/0000:18:00.0\n",
     ],
@@ -74,6 +76,7 @@ fn is_own(line: &str) -> bool {
     groups::link(line).is_some()
         || starts(line, INNER)
         || starts(line, &["Slot:\t"])
+        || machine::slot(line).is_some()
         || starts(line, &["Device:\t"]) && line.len() > 14
 }
 
