@@ -13,7 +13,10 @@ pub const TOOL: Tool = Tool {
     gives: Gives::NoFacts("neighbours by LLDP: the switch ports of the interfaces, which no check reads"),
     marks: &[
         Mark::Line(|l| begins(l).is_some()),
-        Mark::Json(|text| text.contains("\"lldp\"") && text.contains("\"chassis\"")),
+        Mark::Json(|text| {
+            let first = text.trim_start().strip_prefix('{').unwrap_or_default().trim_start();
+            first.starts_with("\"lldp\"") && text.contains("\"chassis\"")
+        }),
     ],
     commands: &[Command::any("lldpcli"), Command::any("lldpctl")],
     files: &["lldp"],

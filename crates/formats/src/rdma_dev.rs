@@ -14,7 +14,9 @@ pub const TOOL: Tool = Tool {
     gives: Gives::Facts,
     marks: &[
         Mark::Line(|l| text_device(l, 0).is_some()),
-        Mark::Json(|text| text.contains("\"ifname\"") && text.contains("\"node_type\"")),
+        Mark::Json(|text| {
+            !text.trim_start().starts_with('{') && text.contains("\"ifname\"") && text.contains("\"node_type\"")
+        }),
     ],
     commands: &[Command::with("rdma", &["dev"])],
     files: &["rdma-dev", "rdma_dev"],

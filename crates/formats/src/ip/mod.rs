@@ -18,7 +18,11 @@ pub const TOOL: Tool = Tool {
     gives: Gives::Facts,
     marks: &[
         Mark::Line(|l| text::header(l).is_some() || brief::link(l).is_some() || brief::address(l).is_some()),
-        Mark::Json(|text| ["\"ifindex\"", "\"operstate\"", "\"flags\""].iter().all(|w| text.contains(w))),
+        // Other programs put the list into an object of theirs.
+        Mark::Json(|text| {
+            !text.trim_start().starts_with('{')
+                && ["\"ifindex\"", "\"operstate\"", "\"flags\""].iter().all(|w| text.contains(w))
+        }),
     ],
     commands: &[Command::with("ip", &["link"]), Command::with("ip", &["addr"]), Command::with("ip", &["a"])],
     files: &["ip_link", "ip-link", "ip_addr", "ip-addr"],
