@@ -233,8 +233,11 @@ fn text_statistics(text: &str) -> Vec<RdmaCounters> {
     out
 }
 
+/// Device, port, and the counters by name.
+type TextCounters<'a> = (&'a str, u32, Vec<(&'a str, u64)>);
+
 /// `link mlx5_0/1 rx_write_requests 0 rx_read_requests 0 …`. The counters of one queue pair (`cntn`, `lqpn`) are not the port's.
-fn text_counters(line: &str) -> Option<(&str, u32, Vec<(&str, u64)>)> {
+fn text_counters(line: &str) -> Option<TextCounters<'_>> {
     let mut words = line.strip_prefix("link ")?.split_whitespace();
     let (device, port) = words.next()?.split_once('/')?;
     let port = port.parse().ok()?;
