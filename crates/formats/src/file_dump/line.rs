@@ -40,7 +40,7 @@ pub(super) fn is_own(line: &str) -> bool {
 
 /// Whether a line is a heading with a path below a directory that is not in it.
 pub(super) fn is_relative(line: &str) -> bool {
-    matches!(shown(line), Shown::Relative(_))
+    (line.starts_with("=== ./") || line.starts_with("==> ./")) && matches!(shown(line), Shown::Relative(_))
 }
 
 /// The directory in which commands run from a command line on: `root@n:/sys/class/net/eth0#`, `# cd /proc/sys/vm`. The inner option is
