@@ -5,6 +5,7 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+mod asked;
 pub mod bounds;
 pub mod clip;
 pub mod clock;
@@ -25,6 +26,7 @@ pub mod ib_port;
 pub mod ibdev2netdev;
 pub mod ibstat;
 pub mod ibv_devinfo;
+pub mod ip;
 pub mod iperf;
 mod json;
 mod json_docs;
@@ -35,12 +37,15 @@ pub mod kubernetes;
 mod launcher;
 pub mod libvirt;
 pub mod limits;
+pub mod lldp;
 pub mod mlnx_qos;
 pub mod mlxconfig;
+pub mod mlxlink;
 pub mod modules;
 pub mod nccl_log;
 pub mod nccl_tests;
 pub mod near;
+pub mod nic_image;
 pub mod numactl;
 mod number;
 pub mod nvbandwidth;
@@ -50,16 +55,19 @@ pub mod nvml;
 pub mod osu;
 pub mod parsers;
 pub mod pci;
+pub mod perfquery;
 pub mod perftest;
 pub mod ping;
 pub mod plain;
 pub mod printed;
 pub mod ranges;
+pub mod rdma_dev;
 pub mod rdma_json;
 pub mod rdma_topo_dump;
 mod record;
 pub mod refusal;
 pub mod series;
+pub mod setpci;
 pub mod show_gids;
 pub mod size;
 pub mod slurm;
@@ -110,6 +118,10 @@ tools! {
     EthtoolStats => ethtool::STATISTICS,
     EthtoolPause => ethtool::PAUSE,
     EthtoolSettings => ethtool::SETTINGS,
+    EthtoolDriver => ethtool::driver::TOOL,
+    EthtoolFeatures => ethtool::features::TOOL,
+    EthtoolModule => ethtool::module::TOOL,
+    IpLink => ip::TOOL,
     MlnxQos => mlnx_qos::TOOL,
     RdmaTopoDump => rdma_topo_dump::DUMP,
     RdmaTopoCheck => rdma_topo_dump::CHECK,
@@ -117,6 +129,13 @@ tools! {
     RdmaSystem => rdma_json::SYSTEM,
     RdmaLink => rdma_json::LINK,
     RdmaStatistic => rdma_json::STATISTIC,
+    RdmaDev => rdma_dev::TOOL,
+    CmaRoceMode => rdma_dev::CMA,
+    Mlxlink => mlxlink::TOOL,
+    Flint => nic_image::FLINT,
+    Mlxfwmanager => nic_image::MANAGER,
+    LldpNeighbors => lldp::TOOL,
+    Perfquery => perfquery::TOOL,
     MlxconfigJson => mlxconfig::JSON,
     MlxconfigText => mlxconfig::TEXT,
     FileDump => file_dump::TOOL,
@@ -124,7 +143,10 @@ tools! {
     Cpuinfo => cpuinfo::TOOL,
     Modules => modules::TOOL,
     Dmesg => dmesg::TOOL,
+    LspciTree => pci::lspci::tree::TOOL,
     Lspci => pci::lspci::TOOL,
+    Setpci => setpci::TOOL,
+    AcsControls => pci::lspci::acs_alone::TOOL,
     Numactl => numactl::TOOL,
     DetectVirt => plain::DETECT_VIRT,
     Cmdline => cmdline::TOOL,

@@ -1,4 +1,4 @@
-//! `rdma` of iproute2: `rdma -j link`, `rdma -j statistic`, `rdma system`, and the text forms of link and system.
+//! `rdma` of iproute2: `rdma link`, `rdma statistic`, `rdma system`, each as text and as JSON.
 
 use crate::error::{ParseError, Why};
 use crate::ib_port::PortState;
@@ -33,16 +33,21 @@ pub const STATISTIC: Tool = Tool {
     called: "rdma",
     run: "rdma -j statistic",
     gives: Gives::Facts,
-    marks: &[Mark::Json(|text| {
-        text.trim_start().starts_with('[')
-            && text.contains("\"ifname\"")
-            && !text.contains("\"physical_state\"")
-            && has_port(text)
-    })],
+    marks: &[
+        Mark::Line(|l| text_counters(l).is_some_and(|(_, _, c)| !c.is_empty())),
+        Mark::Json(|text| {
+            text.trim_start().starts_with('[')
+                && text.contains("\"ifname\"")
+                && !text.contains("\"physical_state\"")
+                && !text.contains("\"operstate\"")
+                && has_port(text)
+        }),
+    ],
     commands: &[Command::with("rdma", &["statistic"])],
     documents: &["rdma-statistic"],
     read: |b| seen(parse_statistics(b).is_ok()),
     samples: &[
+        "link mlx5_0/1 rx_write_requests 0 rx_read_requests 0 out_of_sequence 5 \n",
         "[ {\n\"ifname\":\"mlx5_0\",\"port\":1,\"rx_write_requests\":0}]",
         "[ {\"ifname\":\"mlx5_0\",\"port\":1,\"rx_write_requests\":0}]",
     ],
@@ -146,9 +151,13 @@ pub fn parse_links(bytes: &[u8]) -> Result<Vec<RdmaLink>, ParseError> {
         .collect())
 }
 
-/// Parses `rdma -j statistic`.
+/// Parses `rdma statistic`, JSON or text.
 pub fn parse_statistics(bytes: &[u8]) -> Result<Vec<RdmaCounters>, ParseError> {
-    Ok(objects(&decode(bytes))?
+    let text = decode(bytes);
+    if !looks_like_json(&text) {
+        return Ok(text_statistics(&text));
+    }
+    Ok(objects(&text)?
         .into_iter()
         .filter_map(|(line, o)| {
             let device = o.get("ifname")?.as_str()?.to_owned();
@@ -207,6 +216,42 @@ fn text_link(raw: &str, line: u32) -> Option<RdmaLink> {
     })
 }
 
+/// The ports of the text form. The last counter of a text that is cut is left out: half a number is another one.
+fn text_statistics(text: &str) -> Vec<RdmaCounters> {
+    let unended = !text.ends_with('\n') && !text.ends_with(' ');
+    let mut out: Vec<RdmaCounters> = lines(text)
+        .filter_map(|(line, raw)| {
+            let (device, port, counters) = text_counters(raw.trim_start_matches(['>', ' ', '\t']))?;
+            let counters = counters.into_iter().map(|(n, v)| (n.to_owned(), v)).collect();
+            Some(RdmaCounters { line, device: device.to_owned(), port, counters })
+        })
+        .collect();
+    let last = lines(text).last().map(|(line, _)| line);
+    if let Some(cut) = out.last_mut().filter(|c| unended && Some(c.line) == last) {
+        cut.counters.pop();
+    }
+    out
+}
+
+/// Device, port, and the counters by name.
+type TextCounters<'a> = (&'a str, u32, Vec<(&'a str, u64)>);
+
+/// `link mlx5_0/1 rx_write_requests 0 rx_read_requests 0 …`. The counters of one queue pair (`cntn`, `lqpn`) are not the port's.
+fn text_counters(line: &str) -> Option<TextCounters<'_>> {
+    let mut words = line.strip_prefix("link ")?.split_whitespace();
+    let (device, port) = words.next()?.split_once('/')?;
+    let port = port.parse().ok()?;
+    let mut counters = Vec::new();
+    while let (Some(name), Some(value)) = (words.next(), words.next()) {
+        let good = name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+        if !good || matches!(name, "cntn" | "lqpn" | "state" | "type") {
+            return None;
+        }
+        counters.push((name, value.parse().ok()?));
+    }
+    Some((device, port, counters))
+}
+
 fn port_of(o: &Map<String, Json>) -> Option<u32> {
     o.get("port")?.as_u64().and_then(|p| p.try_into().ok())
 }
@@ -216,10 +261,10 @@ fn looks_like_json(text: &str) -> bool {
 }
 
 /// Line and members.
-type Object = (u32, Map<String, Json>);
+pub(crate) type Object = (u32, Map<String, Json>);
 
 /// The objects of the array, with the line on which each one's device name is. Text before the array (a prompt) is ignored.
-fn objects(text: &str) -> Result<Vec<Object>, ParseError> {
+pub(crate) fn objects(text: &str) -> Result<Vec<Object>, ParseError> {
     let start = text.find('[').ok_or_else(|| ParseError::new(0, Why::Foreign("no JSON array of rdma")))?;
     let before = memchr::memchr_iter(b'\n', text.get(..start).unwrap_or_default().as_bytes()).count();
     let json = text.get(start..).unwrap_or_default();
@@ -268,6 +313,9 @@ mod tests {
     fn statistics_and_system() {
         let s = parse_statistics(b"[{\"ifname\":\"mlx5_0\",\"port\":1,\"out_of_sequence\":5,\"name\":\"x\"}]").unwrap();
         assert_eq!(s[0].counters, [("out_of_sequence".to_owned(), 5)]);
+        let s = parse_statistics(b"# rdma statistic\nlink mlx5_0/1 rx_write_requests 7 out_of_sequence 5 \nlink mlx5_0/1 cntn 3 rx_write_requests 9\nlink mlx5_1/1 np_cnp_sent 12 out_of_buffer 1").unwrap();
+        let seen: Vec<_> = s.iter().map(|c| (c.device.as_str(), c.line, c.counters.len())).collect();
+        assert_eq!(seen, [("mlx5_0", 2, 2), ("mlx5_1", 4, 1)], "half a number is no value");
         assert_eq!(
             parse_system(b"netns shared copy-on-fork on\n").map(|s| (s.netns, s.copy_on_fork)),
             Some((NetnsMode::Shared, Some(true)))

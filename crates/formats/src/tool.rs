@@ -83,6 +83,8 @@ pub enum Mark {
     Line(fn(&str) -> bool),
     /// A line that is this tool's where the text holds these words, too.
     LineWith(fn(&str) -> bool, &'static str),
+    /// A line that is this tool's where the text as a whole is, too.
+    LineWhere(fn(&str) -> bool, fn(&str) -> bool),
     /// The whole text, which has a line that begins with `GPU0`.
     Matrix(fn(&str) -> bool),
     /// The whole text, where no line decides.

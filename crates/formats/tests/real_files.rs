@@ -87,7 +87,8 @@ fn every_folder_is_recognised() {
         ("nvidia-smi/PerfKitBenchmarker__tests_data_nvidia_smi_output.txt", Kind::NvidiaSmiTable),
         ("nvidia-smi/azurehpc-health-checks__test_data_orig_nvsmi8_output.txt", Kind::NvidiaSmiQuery),
         ("cases/nccl-820-topo-glued-columns/nvidia-smi-topo.txt", Kind::NvidiaSmiTopo),
-        ("cases/nccl-304-acs-plx-gdr-crash/lspci-acsctl-broken.txt", Kind::Lspci),
+        ("cases/nccl-304-acs-plx-gdr-crash/lspci-acsctl-broken.txt", Kind::AcsControls),
+        ("cases/nccl-523-acs-err4-vendor81/lspci-acsctl-before.txt", Kind::AcsControls),
         ("cases/onl-897-dmar-fault/dmesg.txt", Kind::Dmesg),
         ("cases/nccltests-206-memlock/nccl-warn.txt", Kind::NcclLog),
         ("cases/multus-1100-gid-index-differs-per-pod/show_gids-pod-a.txt", Kind::ShowGids),
@@ -342,4 +343,57 @@ fn cpuinfo_of_other_architectures() {
             );
         }
     }
+}
+
+/// Tools of networks, links and cards.
+#[test]
+fn texts_of_cards_and_links() {
+    let Some(data) = data() else { return };
+    let kind = |path: &str| sniff::sniff("", &std::fs::read(data.join(path)).unwrap());
+    for (path, want) in [
+        ("real2/nic-tools/node-scraper__test_network_collector.py__IP_ADDR_OUTPUT.txt", Kind::IpLink),
+        (
+            "real2/misc-health/gpu-operator__example_gpu-validation-cluster_tests_fixtures_phase3_ip-link-one-down.txt",
+            Kind::IpLink,
+        ),
+        ("real2/nic-tools/node-scraper__test_network_collector.py__IP_ROUTE_OUTPUT.txt", Kind::Other),
+        ("real2/nic-tools/sichek__components_lldp_collector_testdata_bjg45.json", Kind::LldpNeighbors),
+        ("real2/nic-tools/sichek__components_lldp_collector_testdata_clnet36.json", Kind::LldpNeighbors),
+        (
+            "real2/ib-tools/infiniband_exporter__collectors_fixtures_perfquery_0x7cfe9003003b4b96.out.txt",
+            Kind::Perfquery,
+        ),
+        (
+            "real2/ib-tools/infiniband_exporter__collectors_fixtures_perfquery-rcv-error_0x7cfe9003009ce5b0-1.out.txt",
+            Kind::Perfquery,
+        ),
+        ("real2/ib-tools/node-scraper__test_fabrics_collector.py__MST_STATUS_OUTPUT.txt", Kind::Other),
+        ("cases/nccl-606-acs-clean-still-hangs/setpci-acs-after.txt", Kind::Setpci),
+    ] {
+        assert_eq!(kind(path), want, "{path}");
+    }
+    let brief = ip::read(
+        &read(
+            "real2/misc-health/gpu-operator__example_gpu-validation-cluster_tests_fixtures_phase3_ip-link-one-down.txt",
+        )
+        .unwrap(),
+    );
+    let down = brief.items.iter().filter(|i| i.state.is_some_and(|s| s.value == "down")).count();
+    assert_eq!((brief.items.len(), down), (9, 1));
+    let long = ip::read(&read("real2/nic-tools/node-scraper__test_network_collector.py__IP_ADDR_OUTPUT.txt").unwrap());
+    let seen: Vec<_> =
+        long.items.iter().map(|i| (i.name.as_str(), i.mtu.map(|m| m.value), i.addresses.len())).collect();
+    assert_eq!(seen, [("lo", Some(12345), 2), ("eth0", Some(5678), 2)]);
+    let controls =
+        pci::lspci::acs_alone::read(&read("cases/nccl-523-acs-err4-vendor81/lspci-acsctl-before.txt").unwrap());
+    assert!(controls.items.len() > 10 && controls.items.iter().any(|c| c.value.has(pci::caps::AcsBits::RR)));
+    // They were written, so what the ports do now is not shown.
+    let written = setpci::read(&read("cases/nccl-606-acs-clean-still-hangs/setpci-acs-after.txt").unwrap());
+    assert!(written.items.len() > 3 && written.items.iter().all(|v| v.written && v.acs_control().is_none()));
+    let counters = perfquery::read(
+        &read("real2/ib-tools/infiniband_exporter__collectors_fixtures_perfquery_0x7cfe9003003b4b96.out.txt").unwrap(),
+    );
+    assert!(counters.items.iter().any(|c| c.name == "PortXmitData" && c.lid == Some(133) && c.value > 1 << 40));
+    let links = nvidia_smi::parse_nvlink(&read("nvidia-smi/gpud-nvlink-status-a100.txt").unwrap());
+    assert!(!links.is_empty() && links.iter().all(|g| g.links.len() == 12));
 }

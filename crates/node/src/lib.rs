@@ -4,6 +4,7 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+mod acs_text;
 pub mod aer;
 pub mod cluster;
 pub mod context;
@@ -21,15 +22,18 @@ pub mod memory;
 pub mod modprobe;
 pub mod nccl;
 pub mod net;
+pub mod net_text;
 pub mod nicfw;
 pub mod numa;
 pub mod p2p;
 pub mod pci;
 mod pci_decode;
+mod pci_shown;
 mod pci_sysfs;
 pub mod peermem;
 pub mod rails;
 pub mod rdma;
+mod rdma_card;
 mod rdma_text;
 pub mod requester;
 pub mod roce;
@@ -41,6 +45,7 @@ pub use cut::Cut;
 pub use linerate_snapshot::{Place, Reading, Why};
 
 use context::{Context, Role};
+use linerate_formats::pci::caps::AcsBits;
 use linerate_snapshot::Snapshot;
 use pci::{Kind, PciFunction, PciTree};
 
@@ -49,6 +54,9 @@ use pci::{Kind, PciFunction, PciTree};
 pub struct Node<'s> {
     /// PCI functions and their tree.
     pub pci: PciTree<'s>,
+    /// Controls of Access Control Services that a text shows without their ports, each with its line: evidence about the node, not about
+    /// a port, and no list of all ports.
+    pub acs_unnamed: Vec<(AcsBits, Place)>,
     /// IOMMU groups, units, firmware tables.
     pub iommu: iommu::Iommu,
     /// CPU.
@@ -71,6 +79,8 @@ pub struct Node<'s> {
     pub rdma: Reading<Vec<rdma::RdmaDevice>>,
     /// Network interfaces.
     pub net: Reading<Vec<net::NetDev<'s>>>,
+    /// Interfaces as texts of tools show them: no list of all, so nothing is absent from it.
+    pub net_shown: Vec<net_text::NetShown>,
     /// What EFA needs besides its driver.
     pub efa: efa::Efa,
     /// What NCCL is configured with about the topology.
@@ -111,8 +121,13 @@ impl<'s> Node<'s> {
         let numa = numa::decode(s, &cpu);
         let (nic_firmware, nic_firmware_errors) = nicfw::decode(s, &mut cuts);
         let kernel = kernel::Kernel::decode(s);
+        let net_shown = net_text::decode(s, &mut cuts);
+        let mut net = net::decode(s);
+        net_text::fill(&mut net, &net_shown);
+        let acs_unnamed = acs_text::decode(s, &mut cuts);
         let mut node = Node {
             pci,
+            acs_unnamed,
             iommu: iommu::Iommu::decode(s),
             cpu,
             firmware: firmware::Firmware::decode(s, &kernel),
@@ -123,7 +138,8 @@ impl<'s> Node<'s> {
             peermem: peermem::Peermem::decode(s),
             numa,
             rdma,
-            net: net::decode(s),
+            net,
+            net_shown,
             efa: efa::Efa::decode(s),
             nccl: nccl::Nccl::decode(s),
             memory: memory::Memory::decode(s),

@@ -29,6 +29,8 @@ pub(crate) fn tree<'s>(s: &'s Snapshot, rdma: &Reading<Vec<RdmaDevice>>, cuts: &
     }
     functions.sort_by_key(|f| f.bdf);
     functions.dedup_by_key(|f| f.bdf);
+    crate::pci_shown::trees(s, &mut functions, &mut above, cuts);
+    crate::pci_shown::registers(s, &mut functions, cuts);
     let mut tree = PciTree { functions, seen, data_paths: Vec::new() };
     classify(&mut tree, rdma);
     parents(&mut tree, &above);
@@ -125,7 +127,13 @@ fn classify(tree: &mut PciTree<'_>, rdma: &Reading<Vec<RdmaDevice>>) {
     let with_rdma: Vec<Bdf> = rdma.known().into_iter().flatten().filter_map(|d| d.pci).collect();
     for f in &mut tree.functions {
         let (Some(vendor), Some(class)) = (f.vendor.known().copied(), f.class.known().copied()) else {
-            f.kind = if with_rdma.contains(&f.bdf) { Kind::RdmaNic } else { Kind::Unknown };
+            // A bridge is one whoever made it.
+            let is_bridge = f.class.known().is_some_and(|c| c.sub() == 0x0604);
+            f.kind = match with_rdma.contains(&f.bdf) {
+                true => Kind::RdmaNic,
+                false if is_bridge => Kind::Bridge,
+                false => Kind::Unknown,
+            };
             continue;
         };
         f.kind = match (vendor, class.sub()) {

@@ -129,7 +129,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    fn push(&mut self, name: &str, value: u64, place: Place) {
+    pub(crate) fn push(&mut self, name: &str, value: u64, place: Place) {
         self.names.push_str(name);
         self.list.push((self.names.len(), value, place));
     }

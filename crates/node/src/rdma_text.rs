@@ -1,22 +1,31 @@
-//! RDMA devices as tools print them: joins `ibv_devinfo`, `ibstat`, `ibdev2netdev`, `show_gids` and `rdma link` to what sysfs shows.
-//! A device that only a text knows is built from the text; what the text does not say stays unreadable.
+//! RDMA devices as tools print them: joins `ibv_devinfo`, `ibstat`, `ibdev2netdev`, `show_gids`, `rdma` and tools of firmware and links to
+//! what sysfs shows. A device that only a text knows is built from the text; what the text does not say stays unreadable.
 
 use crate::cut::{self, Cut};
 use crate::rdma::{Counters, Gid, LinkLayer, PortState, Purpose, RdmaDevice, RdmaPort};
+use crate::rdma_card;
+use hashbrown::HashSet;
 use linerate_formats::bounds::NET_FUNCTIONS;
 use linerate_formats::text::At;
-use linerate_formats::{ib_port, ibdev2netdev, ibstat, ibv_devinfo, rdma_json, show_gids};
+use linerate_formats::{ib_port, ibdev2netdev, ibstat, ibv_devinfo, rdma_dev, rdma_json, show_gids};
 use linerate_snapshot::{EntryId, OutputKind, Place, Reading, Snapshot, Why};
 
+/// Counters that one line adds to a port; the kernel has some hundred.
+const COUNTERS: usize = 1024;
 /// GIDs of a port that are read.
 const GIDS: usize = 4096;
 
 pub(crate) fn join(s: &Snapshot, listed: Reading<Vec<RdmaDevice>>, cuts: &mut Vec<Cut>) -> Reading<Vec<RdmaDevice>> {
     let known = |k: OutputKind| {
-        use OutputKind::{Ibdev2netdev, Ibstat, IbvDevinfo, RdmaLink, ShowGids};
-        matches!(k, IbvDevinfo | Ibstat | Ibdev2netdev | ShowGids | RdmaLink)
+        use OutputKind::{Ibdev2netdev, Ibstat, IbvDevinfo, RdmaDev, RdmaLink, RdmaStatistic, ShowGids};
+        matches!(k, IbvDevinfo | Ibstat | Ibdev2netdev | ShowGids | RdmaLink | RdmaDev | RdmaStatistic)
     };
-    let Some(first) = s.outputs.iter().find(|o| known(o.kind)) else { return listed };
+    let Some(first) = s.outputs.iter().find(|o| known(o.kind)) else {
+        return listed.map(|mut devices| {
+            rdma_card::join(s, &mut devices, cuts);
+            devices
+        });
+    };
     let mut all = Joined { devices: Vec::new(), grow: true };
     let listed = listed.map(|devices| all = Joined { devices, grow: false });
     for o in s.outputs.iter().filter(|o| known(o.kind)) {
@@ -41,9 +50,18 @@ pub(crate) fn join(s: &Snapshot, listed: Reading<Vec<RdmaDevice>>, cuts: &mut Ve
                     all.gids(&listed.entries.items, o.entry);
                 }
             }
+            OutputKind::RdmaDev => {
+                let listed = rdma_dev::read(bytes);
+                cut::note(cuts, o.entry, &listed.left_out);
+                listed.items.into_iter().for_each(|d| all.rdma_dev(d, o.entry));
+            }
+            OutputKind::RdmaStatistic => {
+                rdma_json::parse_statistics(bytes).into_iter().flatten().for_each(|c| all.counters(c, o.entry));
+            }
             _ => rdma_json::parse_links(bytes).into_iter().flatten().for_each(|l| all.link(l, o.entry)),
         }
     }
+    rdma_card::join(s, &mut all.devices, cuts);
     match listed {
         // What sysfs lists is the list, texts only add details.
         Reading::Known(_, p) => Reading::Known(all.devices, p),
@@ -134,6 +152,23 @@ impl Joined {
         }
     }
 
+    fn rdma_dev(&mut self, d: rdma_dev::RdmaDev, entry: EntryId) {
+        let Some(device) = self.device(&d.name, entry, d.line) else { return };
+        let at = |v: Option<String>| v.map(|v| At::new(v, d.line));
+        put(&mut device.firmware, at(d.firmware), entry);
+        put(&mut device.node_guid, at(d.node_guid), entry);
+        put(&mut device.sys_image_guid, at(d.sys_image_guid), entry);
+    }
+
+    fn counters(&mut self, c: rdma_json::RdmaCounters, entry: EntryId) {
+        let (grow, Some(d)) = (self.grow, self.device(&c.device, entry, c.line)) else { return };
+        let Some(port) = port(d, c.port, entry, c.line, grow) else { return };
+        let have: HashSet<String> = port.counters.iter().map(|(n, ..)| n.to_owned()).collect();
+        for (name, value) in c.counters.iter().filter(|(n, _)| !have.contains(n)).take(COUNTERS) {
+            port.counters.push(name, *value, Place::of(entry).line(c.line));
+        }
+    }
+
     fn link(&mut self, l: rdma_json::RdmaLink, entry: EntryId) {
         let (grow, Some(d)) = (self.grow, self.device(&l.device, entry, l.line)) else { return };
         if let Some(port) = port(d, l.port, entry, l.line, grow) {
@@ -156,7 +191,7 @@ fn port(d: &mut RdmaDevice, number: u32, entry: EntryId, line: u32, grow: bool) 
 }
 
 /// Keeps what is known already.
-fn put<T>(slot: &mut Reading<T>, value: Option<At<T>>, entry: EntryId) {
+pub(crate) fn put<T>(slot: &mut Reading<T>, value: Option<At<T>>, entry: EntryId) {
     if let (Some(v), true) = (value, slot.known().is_none()) {
         *slot = Reading::Known(v.value, Place::of(entry).line(v.line));
     }
@@ -189,7 +224,7 @@ fn small(a: At<u64>) -> Option<At<u32>> {
 }
 
 /// The kernel's number of a physical state; 0 for a word that it does not use.
-fn phys(word: &str) -> u32 {
+pub(crate) fn phys(word: &str) -> u32 {
     const NAMES: [(&str, u32); 6] =
         [("sleep", 1), ("polling", 2), ("disabled", 3), ("linkup", 5), ("link_up", 5), ("linkerrorrecovery", 6)];
     let word = word.to_ascii_lowercase();

@@ -1,5 +1,5 @@
 //! What texts without numbers, and logs alone, tell of a machine.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::panic, clippy::unwrap_used)]
 
 use linerate_node::Node;
 use linerate_node::context::{Basis, Role};
@@ -91,4 +91,80 @@ fn a_boot_log_tells_kernel_and_machine() {
     // A program that mentions a kernel is not one.
     let s = pasted(OutputKind::Dmesg, "[    5.000000] Linux version is 5.14.0-570.el9.x86_64\n");
     assert!(Node::decode(&s).kernel.release.known().is_none());
+}
+
+/// The list says what redirects and at which line; it makes no port of it.
+#[test]
+fn controls_without_ports_are_no_ports() {
+    let set = "\t\tACSCtl:\tSrcValid+ TransBlk- ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans-\n";
+    let s =
+        pasted(OutputKind::AcsControls, &format!("$ lspci -vvv | grep ACSCtl\n{set}{set}\t\tACSCtl:\tSrcValid- Tr\n"));
+    let node = Node::decode(&s);
+    let seen: Vec<_> = node.acs_unnamed.iter().map(|(bits, place)| (bits.0, *place)).collect();
+    let entry = s.outputs.first().unwrap().entry;
+    let at = |line| linerate_snapshot::Place::of(entry).line(line);
+    assert_eq!(seen, [(0x1d, at(2)), (0x1d, at(3))]);
+    assert_eq!(node.pci.iter().count(), 0);
+}
+
+/// What sysfs lists is the list; texts add to it, and show interfaces beside it.
+#[test]
+fn texts_of_interfaces_come_second() {
+    let mut s = Snapshot::new("x");
+    s.add_file("sys/class/net/eth0/mtu", b"1500\n").unwrap();
+    let mut add = |kind, text: &str, argv: &[&str]| {
+        let entry = s.add_file(&format!("text{}", s.outputs.len()), text.as_bytes()).unwrap();
+        let argv = argv.iter().map(|a| (*a).to_owned()).collect();
+        s.outputs.push(Output { kind, entry, argv, status: None });
+        entry
+    };
+    let link = "2: eth0: <UP> mtu 9000 qdisc mq master bond0 state UP group default\n3: eth1: <UP> mtu 4200 qdisc mq state DOWN group default\n";
+    let ip = add(OutputKind::IpLink, link, &[]);
+    add(OutputKind::EthtoolSettings, "Settings for eth0:\n\tSpeed: 100000Mb/s\n\tLink detected: yes\n", &[]);
+    add(OutputKind::EthtoolDriver, "driver: mlx5_core\nbus-info: 0000:18:00.0\n", &["ethtool", "-i", "eth1"]);
+    let node = Node::decode(&s);
+    let net = node.net.known().unwrap();
+    assert_eq!(net.iter().map(|n| n.name).collect::<Vec<_>>(), ["eth0"]);
+    assert_eq!((net[0].mtu.known(), net[0].operstate.known()), (Some(&1500), Some(&"up")));
+    assert_eq!(net[0].speed_mbps.known(), Some(&100_000));
+    let [eth0, eth1] = node.net_shown.as_slice() else { panic!("{:?}", node.net_shown) };
+    assert_eq!(
+        (eth0.mtu.known(), eth0.master.known().map(String::as_str), eth0.link.known()),
+        (Some(&9000), Some("bond0"), Some(&true))
+    );
+    assert_eq!(eth1.pci.known().map(ToString::to_string).as_deref(), Some("0000:18:00.0"));
+    assert_eq!(eth1.place, linerate_snapshot::Place::of(ip).line(2));
+    assert!(eth1.speed_mbps.is_unreadable());
+}
+
+/// `lspci | grep` shows ends only; the tree shows the bridges between them, and setpci their registers.
+#[test]
+fn a_tree_shows_the_way_between_ends() {
+    use linerate_node::pci::{Kind, Parent};
+    let mut s = pasted(
+        OutputKind::Lspci,
+        "67:00.0 3D controller: NVIDIA Corporation Device 2330 (rev a1)\n68:00.0 Infiniband controller: Mellanox Technologies MT2910 Family [ConnectX-7]\n",
+    );
+    let mut add = |kind, text: &str| {
+        let entry = s.add_file(&format!("text{}", s.outputs.len()), text.as_bytes()).unwrap();
+        s.outputs.push(Output { kind, entry, argv: Vec::new(), status: None });
+    };
+    let tree = "-+-[0000:64]---00.0-[65-68]----00.0-[66-68]--+-00.0-[67]----00.0  NVIDIA Corporation Device 2330\n |                                           \\-01.0-[68]----00.0  Mellanox\n \\-[0000:00]---1f.0  Intel Corporation LPC\n";
+    add(OutputKind::LspciTree, tree);
+    add(OutputKind::Setpci, "# setpci -s 66:00.0 ECAP_ACS+6.w\n001d\n0000:66:01.0 (ecap 000d @2a0) @2a6 0000\n");
+    let node = Node::decode(&s);
+    assert_eq!(node.pci.of_kind(Kind::Bridge).count(), 4, "no function that the way does not need");
+    let at = |bdf: &str| node.pci.find(bdf.parse().unwrap()).unwrap();
+    let bridges = |bdf: &str| {
+        let (above, _) = node.pci.ancestors(at(bdf));
+        above.iter().map(|id| node.pci.get(*id).bdf.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(bridges("67:00.0"), ["0000:66:00.0", "0000:65:00.0", "0000:64:00.0"]);
+    assert_eq!(bridges("68:00.0"), ["0000:66:01.0", "0000:65:00.0", "0000:64:00.0"]);
+    assert_eq!(node.pci.get(at("64:00.0")).parent, Parent::RootComplex);
+    assert_eq!(node.pci.get(at("66:00.0")).acs.known().and_then(|a| a.control).map(|c| c.0), Some(0x1d));
+    assert!(node.pci.get(at("66:01.0")).acs.is_unreadable(), "what was written is not what is there");
+    // A tree alone lists no functions: it shows no class, and no GPU would be found in it.
+    let s = pasted(OutputKind::LspciTree, tree);
+    assert_eq!(Node::decode(&s).pci.iter().count(), 0);
 }

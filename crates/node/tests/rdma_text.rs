@@ -147,3 +147,51 @@ fn garbage_in_every_text_makes_nothing_up() {
         }
     }
 }
+
+/// Tools of firmware and links name a device; they make none.
+#[test]
+fn cards_and_links_are_joined_to_devices() {
+    const DEV: &str = "0: mlx5_0: node_type ca protocol roce fw 28.43.2026 node_guid 0200:00ff:fe00:0001 sys_image_guid 0200:00ff:fe00:0001 \n";
+    const LINK: &str = "# mlxlink -d mlx5_0\nOperational Info\n----------------\nState                              : Active\n\
+        Physical state                     : LinkUp\nSpeed                              : 400G\nWidth                              : 4x\n";
+    const FLINT: &str = "# flint -d mlx5_0 q\nImage type:            FS4\nFW Version:            28.99.1\nPSID:                  MT_0000000838\n";
+    let state = "link mlx5_0/1 state ACTIVE physical_state DISABLED netdev eth0\n";
+    let counters = "link mlx5_0/1 rx_write_requests 7 out_of_sequence 5 \n";
+    let s = with(&[
+        (OutputKind::RdmaDev, DEV),
+        (OutputKind::RdmaStatistic, counters),
+        (OutputKind::Mlxlink, LINK),
+        (OutputKind::Flint, FLINT),
+    ]);
+    let node = Node::decode(&s);
+    let [d] = node.rdma.known().unwrap().as_slice() else { panic!("one device") };
+    assert_eq!(
+        (d.firmware.known().map(String::as_str), d.board_id.known().map(String::as_str)),
+        (Some("28.43.2026"), Some("MT_0000000838"))
+    );
+    let p = &d.ports[0];
+    assert_eq!((p.counter("out_of_sequence").map(|c| c.0), p.rate_gbps.known()), (Some(5), Some(&400.0)));
+    assert_eq!(p.phys_state.known().map(|(n, _)| *n), Some(5));
+    assert!(p.state.is_unreadable(), "the state of the hardware is not that of the port");
+    // What the port's own tool says comes first.
+    let s = with(&[(OutputKind::Mlxlink, LINK), (OutputKind::RdmaLink, state)]);
+    let node = Node::decode(&s);
+    assert_eq!(node.rdma.known().unwrap()[0].ports[0].phys_state.known().map(|(n, _)| *n), Some(3));
+    // Alone they show no device.
+    let s = with(&[(OutputKind::Mlxlink, LINK), (OutputKind::Flint, FLINT)]);
+    assert!(Node::decode(&s).rdma.is_unreadable());
+    // A card is named by its function.
+    let s = with(&[
+        (
+            OutputKind::Ibdev2netdev,
+            "0000:18:00.0 mlx5_0 (MT4129 - X) CX7 fw 28.43.2026 port 1 (ACTIVE) ==> eth0 (Up)\n",
+        ),
+        (
+            OutputKind::EthtoolDriver,
+            "driver: mlx5_core\nfirmware-version: 28.43.2026 (MT_0000000838)\nbus-info: 0000:18:00.0\n",
+        ),
+    ]);
+    let node = Node::decode(&s);
+    let d = &node.rdma.known().unwrap()[0];
+    assert_eq!(d.board_id.known().map(String::as_str), Some("MT_0000000838"));
+}

@@ -57,7 +57,7 @@ impl Node<'_> {
 #[must_use]
 pub fn has_no_device(kind: Kind, bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
-    kind == Kind::Lspci && text.contains("ACSCtl:") && !text.lines().any(is_function)
+    kind == Kind::AcsControls || kind == Kind::Lspci && text.contains("ACSCtl:") && !text.lines().any(is_function)
 }
 
 /// The nodes that the texts in a file make.
@@ -304,6 +304,9 @@ fn indented_end(lines: &[&str], from: usize, to: usize, item: fn(&str) -> bool) 
 /// The address of `18:00.0 3D controller: …`. A time of day looks like one; a class makes the difference.
 fn function(line: &str) -> Option<Bdf> {
     const CLASSES: &[&str] = &["controller", "bridge", "accelerator", "Class ", "[0", "[1", "peripheral", "Bridge"];
+    if let Some(bdf) = lspci::in_group(line) {
+        return Some(bdf);
+    }
     let (first, rest) = lspci::without_group(line).split_once(' ')?;
     let (class, _) = rest.split_once(": ")?;
     let known = class.len() < 60 && CLASSES.iter().any(|c| class.contains(c));

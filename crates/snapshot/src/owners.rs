@@ -110,12 +110,14 @@ pub(crate) fn is_once(kind: Kind) -> bool {
             | Ibstat
             | IbvDevinfo
             | Lspci
+            | LspciTree
             | Modules
             | Numactl
             | NvidiaSmiQuery
             | NvidiaSmiTopo
             | NvidiaSmiXml
             | Nvml
+            | RdmaDev
             | RdmaLink
             | RdmaStatistic
             | RdmaTopo

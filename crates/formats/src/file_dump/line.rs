@@ -7,6 +7,8 @@ pub(super) enum Shown<'a> {
     Value(&'a str, &'a str),
     /// A path whose content stands below.
     Heading(&'a str),
+    /// The same, by its path below the directory in which the command ran.
+    Relative(&'a str),
     /// A link, and its target.
     Link(&'a str, &'a str),
     /// A path that could not be read.
@@ -32,14 +34,41 @@ pub(super) fn is_own(line: &str) -> bool {
         // Links of IOMMU groups are read with the devices of `lspci`.
         Shown::Value(path, _) | Shown::Link(path, _) => kernels(path) && !path.contains("/iommu_groups/"),
         Shown::Heading(path) => kernels(path),
-        Shown::Setting(..) | Shown::Denied(_) | Shown::Nothing => false,
+        Shown::Setting(..) | Shown::Denied(_) | Shown::Relative(_) | Shown::Nothing => false,
     }
+}
+
+/// Whether a line is a heading with a path below a directory that is not in it.
+pub(super) fn is_relative(line: &str) -> bool {
+    (line.starts_with("=== ./") || line.starts_with("==> ./")) && matches!(shown(line), Shown::Relative(_))
+}
+
+/// The directory in which commands run from a command line on: `root@n:/sys/class/net/eth0#`, `# cd /proc/sys/vm`. The inner option is
+/// `None` where the line shows another one (`root@n:~#`), the outer where it shows none.
+pub(super) fn directory(line: &str) -> Option<Option<String>> {
+    let line = line.trim();
+    let (before, command) = line.split_once(['#', '$'])?;
+    let good = |path: &str| {
+        let path = path.trim_end_matches('/');
+        let kernels = path.starts_with("/sys/") || path.starts_with("/proc/");
+        (kernels && is_path(path)).then(|| path.to_owned())
+    };
+    let moved = command.split([';', '&', '|']).map(str::trim).filter_map(|c| c.strip_prefix("cd ")).next_back();
+    if let Some(path) = moved {
+        return Some(good(path.trim()));
+    }
+    let (_, shown) = before.split_once('@')?.1.split_once(':')?;
+    Some(good(shown.trim()))
 }
 
 pub(super) fn shown(raw: &str) -> Shown<'_> {
     let line = raw.trim();
-    if let Some(path) = line.strip_prefix("==> ").and_then(|l| l.strip_suffix(" <==")) {
-        return if is_path(path) { Shown::Heading(path) } else { Shown::Nothing };
+    if let Some(path) = heading(line) {
+        return match path.strip_prefix("./") {
+            Some(below) if is_below(below) => Shown::Relative(below),
+            _ if is_path(path) => Shown::Heading(path),
+            _ => Shown::Nothing,
+        };
     }
     if let Some(path) = denied(line) {
         return Shown::Denied(path);
@@ -52,6 +81,20 @@ pub(super) fn shown(raw: &str) -> Shown<'_> {
         return value.map_or(Shown::Nothing, |(path, value)| Shown::Value(path, value));
     }
     setting(line).map_or(Shown::Nothing, |(path, value)| Shown::Setting(path, value))
+}
+
+/// `==> PATH <==` of `head` and `tail`, `=== PATH ===` of loops with `echo`.
+fn heading(line: &str) -> Option<&str> {
+    let of = |before: &str, after: &str| line.strip_prefix(before)?.strip_suffix(after);
+    of("==> ", " <==").or_else(|| of("=== ", " ==="))
+}
+
+/// A path below a directory.
+fn is_below(path: &str) -> bool {
+    !path.is_empty()
+        && path.len() <= 256
+        && path.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-:/@+".contains(&b))
+        && path.split('/').all(|name| !name.is_empty() && name != "." && name != "..")
 }
 
 /// A path that a node may have: nothing odd in it, and no way out.

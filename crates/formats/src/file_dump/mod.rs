@@ -6,6 +6,8 @@
 //! /sys/bus/pci/devices/0000:18:00.0/numa_node = 0
 //! /sys/bus/pci/devices/0000:18:00.0/numa_node 0                    echo $f $(cat $f): numbers only, for a sentence looks alike
 //! ==> /proc/cmdline <==                                            head, tail: the content stands below
+//! === /sys/class/net/eth0/mtu ===                                  echo "=== $f ==="; cat $f
+//! === ./out_of_sequence ===                                        the same, below the directory that the command line shows
 //! lrwxrwxrwx … /sys/class/infiniband/mlx5_0/device -> ../../…      ls -l
 //! vm.nr_hugepages = 1024                                           sysctl -a
 //! ```
@@ -26,11 +28,16 @@ pub const TOOL: Tool = Tool {
     called: "files with their paths",
     run: "grep -r . /sys/class/infiniband/*/ports/*/{state,rate}",
     gives: Gives::Facts,
-    marks: &[Mark::Line(line::is_own)],
+    marks: &[
+        Mark::Line(line::is_own),
+        Mark::LineWhere(line::is_relative, |text| text.lines().any(|l| matches!(line::directory(l), Some(Some(_))))),
+    ],
     read: |b| seen(!parse(b).files.is_empty()),
     samples: &[
         "/sys/class/infiniband/mlx5_0/ports/1/state:4: ACTIVE\n",
         "==> /sys/class/net/eth0/mtu <==\n9000\n",
+        "=== /sys/class/net/eth0/mtu ===\n9000\n",
+        "root@n1:/sys/class/infiniband/mlx5_0/ports/1/counters# for f in ./*; do echo \"=== $f ===\"; cat $f; done\n=== ./link_downed ===\n0\n",
         "/sys/bus/pci/devices/0000:18:00.0/numa_node 0\n",
         "/sys/class/infiniband/mlx5_0/device -> ../../../0000:18:00.0\n",
     ],
@@ -93,12 +100,25 @@ pub fn parse(bytes: &[u8]) -> Dump {
     // The file whose content stands below its heading.
     let mut below: Option<usize> = None;
     let mut last: Option<usize> = None;
+    let mut directory: Option<String> = None;
     for (number, raw) in (1_u32..).zip(text.lines()) {
         let shown = line::shown(raw);
         match shown {
             Shown::Heading(path) => {
                 below = open(&mut out, &mut index, path, Content::Text(String::new()), number);
                 last = None;
+            }
+            Shown::Relative(path) => {
+                last = None;
+                below = match &directory {
+                    Some(dir) => {
+                        open(&mut out, &mut index, &format!("{dir}/{path}"), Content::Text(String::new()), number)
+                    }
+                    None => {
+                        count_other(&mut out, number);
+                        None
+                    }
+                };
             }
             Shown::Nothing if below.is_some() && !line::is_prompt(raw) => {
                 if let Some(Content::Text(t)) = below.and_then(|at| out.files.get_mut(at)).map(|f| &mut f.content) {
@@ -108,8 +128,10 @@ pub fn parse(bytes: &[u8]) -> Dump {
             }
             Shown::Nothing => {
                 (below, last) = (None, None);
-                if !raw.trim().is_empty() && !line::is_prompt(raw) {
-                    out.other = (out.other.0 + 1, if out.other.1 == 0 { number } else { out.other.1 });
+                if line::is_prompt(raw) {
+                    directory = line::directory(raw).unwrap_or(directory);
+                } else if !raw.trim().is_empty() {
+                    count_other(&mut out, number);
                 }
             }
             Shown::Value(path, value) => {
@@ -145,6 +167,10 @@ pub fn parse(bytes: &[u8]) -> Dump {
         }
     }
     out
+}
+
+fn count_other(out: &mut Dump, line: u32) {
+    out.other = (out.other.0 + 1, if out.other.1 == 0 { line } else { out.other.1 });
 }
 
 /// The place of a new file; `None` where it was there before, which counts, or where there is no room.

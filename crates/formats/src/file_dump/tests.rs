@@ -57,6 +57,26 @@ fn what_stands_below_a_heading_is_its_content() {
 }
 
 #[test]
+fn headings_of_loops_are_headings() {
+    let dir = "sys/class/infiniband/mlx5_0/ports/1/hw_counters";
+    let want = [text(&format!("{dir}/lifespan"), "10", 2), text(&format!("{dir}/out_of_sequence"), "6", 4)];
+    let body = "=== ./lifespan ===\n10\n=== ./out_of_sequence ===\n6\n";
+    for prompt in
+        [format!("root@n1:/{dir}# sh loop"), format!("# cd /{dir}/; sh loop"), format!("[root@n1 ~]# cd /{dir} && ls")]
+    {
+        let got = parse(format!("{prompt}\n{body}").as_bytes());
+        assert_eq!((got.files.as_slice(), got.other), (&want[..], (0, 0)), "{prompt}");
+    }
+    // Without a directory they are of no file, and of no other one.
+    for prompt in ["$ sh loop", "root@n1:~# sh loop", "# cd /sys/class; cd /tmp"] {
+        let got = parse(format!("{prompt}\n{body}").as_bytes());
+        assert_eq!((got.files.len(), got.other), (0, (4, 2)), "{prompt}");
+    }
+    let got = parse(b"=== /sys/class/net/eth0/mtu ===\n9000\n=== ./x ===\n1\n=== RESULT ===\n");
+    assert_eq!((got.files, got.other), (vec![text("sys/class/net/eth0/mtu", "9000", 1)], (3, 3)));
+}
+
+#[test]
 fn settings_are_files_of_proc() {
     let got = parse(
         b"net.core.rmem_max = 212992\nnet.ipv4.conf.eth0/100.rp_filter = 2\nkernel.domainname = (none)\nvm.x =\n",

@@ -86,7 +86,11 @@ fn parse_lines(text: &str, mut model: Model<'_>) -> Query {
             full = reached(&mut out, items);
             continue;
         }
-        let trimmed = trim(raw);
+        let mut trimmed = trim(raw);
+        if let Some((device, rest)) = heading(trimmed, line) {
+            prompt_device = Some((device.to_owned(), line));
+            trimmed = rest;
+        }
         if trimmed.is_empty() {
             continue;
         }
@@ -181,6 +185,31 @@ fn is_device_header(line: &str) -> bool {
     line.strip_prefix("Device #")
         .and_then(|r| r.strip_suffix(':'))
         .is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// The device that a loop prints before its settings: alone on its line, perhaps between marks, or before the first setting.
+fn heading(line: &str, number: u32) -> Option<(&str, &str)> {
+    // Hundreds of lines are parameters, which begin with capitals.
+    if !matches!(line.as_bytes().first()?, b'0'..=b'9' | b'a'..=b'f' | b'/' | b'=' | b'-' | b'#' | b'm') {
+        return None;
+    }
+    let marks = |c: char| matches!(c, '=' | '-' | '#' | ':' | ' ' | '\t');
+    let bare = line.trim_matches(marks);
+    if is_device(bare) {
+        return Some((bare, ""));
+    }
+    let (first, rest) = line.split_once([' ', '\t'])?;
+    let (first, rest) = (first.trim_end_matches(':'), rest.trim_start());
+    (is_device(first) && parameter(rest, number).is_some()).then_some((first, rest))
+}
+
+/// `0000:41:00.0`, `/dev/mst/mt4129_pciconf0`, `mlx5_0`.
+fn is_device(word: &str) -> bool {
+    let name = |rest: &str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.".contains(&b));
+    let is_bdf = || (7..=16).contains(&word.len()) && word.parse::<crate::pci::Bdf>().is_ok();
+    word.strip_prefix("/dev/mst/").is_some_and(name)
+        || word.strip_prefix("mlx5_").is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+        || is_bdf()
 }
 
 /// The device named in a command line such as `# mlxconfig -d 37:00.0 query`.
@@ -311,6 +340,25 @@ Device #2:\n----------\nDevice:    /dev/mst/mt4129_pciconf1\nConfigurations:    
         let named = format!("Device:  0000:41:00.0\n{}{}", row("True(1)"), row("True(1)"));
         let q = parse_text(&named);
         assert_eq!(q.devices.iter().map(|d| d.bdf.is_some()).collect::<Vec<_>>(), [true, false]);
+    }
+
+    /// `for d in …; do echo $d; mlxconfig -d $d q | grep X; done`.
+    #[test]
+    fn a_loop_names_its_cards() {
+        let q = parse_text(
+            "0000:41:00.0\n        SRIOV_EN   True(1)\n        NUM_OF_VFS   8\n=== /dev/mst/mt4129_pciconf1 ===\n        SRIOV_EN   False(0)\n42:00.0\nmlx5_3:\n        SRIOV_EN   True(1)\n0000:43:00.0   SRIOV_EN   False(0)\n43:00.0 Ethernet controller: x\n        NUM_OF_VFS   16\n",
+        );
+        let seen: Vec<_> =
+            q.devices.iter().map(|d| (d.device.as_ref().map(At::as_str), d.bdf.is_some(), d.params.len())).collect();
+        assert_eq!(
+            seen,
+            [
+                (Some("0000:41:00.0"), true, 2),
+                (Some("/dev/mst/mt4129_pciconf1"), false, 1),
+                (Some("mlx5_3"), false, 1),
+                (Some("0000:43:00.0"), true, 2)
+            ]
+        );
     }
 
     #[test]

@@ -54,10 +54,10 @@ pub fn parse_nvlink(bytes: &[u8]) -> Vec<GpuLinks> {
     out
 }
 
-/// `GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-…)`.
+/// `GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-…)`; people cut the UUID off.
 fn gpu(line: &str) -> Option<(u32, &str)> {
     let (number, name) = line.strip_prefix("GPU ")?.split_once(": ")?;
-    Some((number.parse().ok()?, name.split_once(" (UUID: ")?.0))
+    Some((number.parse().ok()?, name.split_once(" (UUID: ").map_or(name, |(n, _)| n)))
 }
 
 /// `Link 0: 25 GB/s`, `Link 1: <inactive>`.
@@ -82,5 +82,12 @@ mod tests {
         assert_eq!(gpu.links, [(0, Some(25.0)), (1, None)]);
         assert_eq!(all[1], []);
         assert_eq!(link("Link 3: NaN GB/s"), None);
+        // V100, H100 and GB200 print fractions; a name without its UUID is one, too.
+        let text = "GPU 3: Tesla V100-SXM2-32GB\n\t Link 0: 25.781 GB/s\n\t Link 1: 26.562 GB/s\n         Link 17: 53.125 GB/s\n\t Link 2: Not supported\n";
+        let all = parse_nvlink(text.as_bytes());
+        assert_eq!(
+            all.first().map(|g| g.links.clone()),
+            Some(vec![(0, Some(25.781)), (1, Some(26.562)), (17, Some(53.125))])
+        );
     }
 }

@@ -105,6 +105,7 @@ impl Marks<'_> {
             }
             let of_line = self.find(|m| match m {
                 Mark::Line(is) => is(line),
+                Mark::LineWhere(is, whole) => is(line) && whole(self.text),
                 Mark::LineWith(is, words) => is(line) && self.text.contains(words),
                 _ => false,
             });

@@ -1,11 +1,11 @@
 //! The IOMMU group that loops over `/sys/kernel/iommu_groups` print above or before the devices of `lspci`.
 //!
 //! Guides tell people to run such loops, each with a print of its own: `IOMMU Group 12:` above indented devices, `IOMMU Group 12
-//! 18:00.0 3D controller …`, `Group:  12  0000:18:00.0 …`, or the links themselves, as `find` or `ls` shows them:
-//! `/sys/kernel/iommu_groups/12/devices/0000:18:00.0`.
+//! 18:00.0 3D controller …`, `Group:  12  0000:18:00.0 …`, `Group 12: [10de:2330] [R] 18:00.0  3D controller …` of `lsiommu`, or the links
+//! themselves, as `find` or `ls` shows them: `/sys/kernel/iommu_groups/12/devices/0000:18:00.0`.
 
 use super::super::Bdf;
-use super::header::address_of;
+use super::header::{address_of, bare_class, ids_first};
 use super::lines::Line;
 
 /// A group, and the line that names it.
@@ -27,12 +27,14 @@ impl Groups {
                 self.above = Some((group, line.number));
                 return (same(text), None);
             }
-            if begins_with_address(rest) {
+            if begins_device(rest) {
+                // Further devices of the group follow without it.
+                self.above = ids_first(rest).map(|_| (group, line.number));
                 return (same(rest), Some((group, line.number)));
             }
         }
         // The devices of a group follow it: no line of another kind stands between.
-        if !begins_with_address(text) {
+        if !begins_device(text) {
             self.above = None;
         }
         (same(text), self.above)
@@ -50,7 +52,20 @@ pub(super) fn link(text: &str) -> Option<(Bdf, u32)> {
 /// The line without a group before its device.
 #[must_use]
 pub fn without_group(line: &str) -> &str {
-    named(line.trim_start()).map(|(_, rest)| rest).filter(|rest| begins_with_address(rest)).unwrap_or(line)
+    named(line.trim_start()).map(|(_, rest)| rest).filter(|rest| begins_device(rest)).unwrap_or(line)
+}
+
+/// The device of a line that names a group before it, in any form that shows its class or its ids.
+#[must_use]
+pub fn in_group(line: &str) -> Option<Bdf> {
+    let (_, rest) = named(line.trim_start())?;
+    if let Some(ids) = ids_first(rest) {
+        return Some(ids.bdf);
+    }
+    let (address, rest) = rest.split_once([' ', '\t'])?;
+    let (bdf, _) = address_of(address)?;
+    let has_class = rest.contains(": ") || rest.trim_start().starts_with('"') || bare_class(rest).is_some();
+    has_class.then_some(bdf)
 }
 
 /// `IOMMU Group 12`, `Group: 12`, `iommu_group 12:`, and what follows.
@@ -80,6 +95,11 @@ fn named(text: &str) -> Option<(u32, &str)> {
         _ => return None,
     };
     Some((digits.parse().ok()?, rest.trim()))
+}
+
+/// An address, or ids and an address.
+fn begins_device(text: &str) -> bool {
+    ids_first(text).is_some() || begins_with_address(text)
 }
 
 fn begins_with_address(text: &str) -> bool {
@@ -129,6 +149,47 @@ mod tests {
             let known = want(&[("0000:18:00.0", Some(group), 1), ("0000:19:00.0", None, 0)]);
             assert_eq!(groups(&text), known, "{before}");
         }
+    }
+
+    /// Loops that print no colon behind the class, and `lsiommu`, which prints the ids first.
+    #[test]
+    fn classes_without_a_colon() {
+        let text = "IOMMU Group   0: 0000:00:02.0 VGA compatible controller [0300] Intel Corporation Raptor Lake: UHD [8086:a780] (rev 04)\n\
+                    IOMMU Group  14: 0000:01:00.0 Ethernet controller [0200] Mellanox Technologies MT2910 [15b3:1021]\n";
+        assert_eq!(groups(text), want(&[("0000:00:02.0", Some(0), 1), ("0000:01:00.0", Some(14), 2)]));
+        let d = parse(text.as_bytes()).unwrap_or_default();
+        let seen = |i: usize| {
+            d.get(i).map(|d| (d.class.map(|c| c.sub()), d.class_name.as_str(), d.vendor, d.device, d.revision))
+        };
+        assert_eq!(seen(0), Some((Some(0x0300), "VGA compatible controller", Some(0x8086), Some(0xa780), Some(4))));
+        assert_eq!(seen(1), Some((Some(0x0200), "Ethernet controller", Some(0x15b3), Some(0x1021), None)));
+        assert_eq!(d.first().map(|d| d.name.as_str()), Some("Intel Corporation Raptor Lake: UHD"));
+        assert_eq!(text.lines().filter_map(super::in_group).count(), 2);
+        // An address alone shows no device.
+        assert_eq!(super::in_group("IOMMU Group 5: 0000:00:02.0 is slow"), None);
+    }
+
+    #[test]
+    fn ids_may_come_first() {
+        let text = "Group 15:\t[10de:2330] [R] 18:00.0  3D controller                            GH100 [H100 SXM5 80GB]\n\
+                    \t\t[15b3:1021]     19:00.0  Infiniband controller                    MT2910 Family [ConnectX-7]\n\
+                    Group 16:\t[1022:1480]     00:00.0  Host bridge                              Starship Root Complex\n\
+                    [1022:1483] 00:01.1  PCI bridge                               Starship\n\n\
+                    [1022:1483] 00:02.1  PCI bridge                               Starship\n";
+        let known = [
+            ("0000:18:00.0", Some(15), 1),
+            ("0000:19:00.0", Some(15), 1),
+            ("0000:00:00.0", Some(16), 3),
+            ("0000:00:01.1", Some(16), 3),
+        ];
+        assert_eq!(groups(text), want(&known), "what follows an empty line is of no group");
+        let d = parse(text.as_bytes()).unwrap_or_default();
+        let ids: Vec<_> = d.iter().map(|d| (d.class.map(|c| c.sub()), d.vendor, d.device)).collect();
+        assert_eq!(
+            ids.get(..2),
+            Some(&[(Some(0x0302), Some(0x10de), Some(0x2330)), (Some(0x0207), Some(0x15b3), Some(0x1021))][..])
+        );
+        assert_eq!(d.first().map(|d| d.name.as_str()), Some("GH100 [H100 SXM5 80GB]"));
     }
 
     #[test]

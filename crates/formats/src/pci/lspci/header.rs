@@ -28,6 +28,40 @@ pub(super) fn parse(line: &Line<'_>) -> Option<Device> {
     Some(device)
 }
 
+/// What stands before the class in a line of `lsiommu`: `[10de:2330] [R] 18:00.0  3D controller   GH100`.
+pub(super) struct IdsFirst<'a> {
+    pub(super) bdf: Bdf,
+    has_domain: bool,
+    ids: (u16, u16),
+    /// Class and name.
+    rest: &'a str,
+}
+
+/// The ids, the mark of a device that can be reset, and the address with which `lsiommu` begins a device.
+pub(super) fn ids_first(text: &str) -> Option<IdsFirst<'_>> {
+    let (ids, rest) = text.strip_prefix('[')?.split_once(']')?;
+    let ids = id_pair(ids)?;
+    let rest = rest.trim_start();
+    let rest = rest.strip_prefix("[R]").unwrap_or(rest).trim_start();
+    let (address, rest) = rest.split_once([' ', '\t'])?;
+    let (bdf, has_domain) = address_of(address)?;
+    Some(IdsFirst { bdf, has_domain, ids, rest: rest.trim() })
+}
+
+/// The device of such a line. Class and name are separated by at least two spaces where the class is short, as most are.
+pub(super) fn of_ids(line: &Line<'_>) -> Option<Device> {
+    let found = ids_first(line.text)?;
+    let mut device = Device::new(found.bdf, found.has_domain, line.number);
+    let (class, name) = found.rest.split_once("  ").unwrap_or(("", found.rest));
+    if !class.is_empty() {
+        set_class(class, &mut device);
+    }
+    set_name(name.trim(), &mut device);
+    (device.vendor, device.device) = (Some(found.ids.0), Some(found.ids.1));
+    settle_class(&mut device);
+    Some(device)
+}
+
 /// `BB:DD.F` with or without a domain; of the paths of `-PP` (`00:01.0/41:00.0`) the last element.
 pub(super) fn address_of(token: &str) -> Option<(Bdf, bool)> {
     let last = token.rsplit_once('/').map_or(token, |(_, last)| last);
@@ -49,9 +83,18 @@ pub(super) fn address_of(token: &str) -> Option<(Bdf, bool)> {
 
 /// Splits `Class name [0302]: Name …` and `0302: 10de:2330 …`.
 fn split_class(rest: &str) -> Option<(&str, &str)> {
-    let (class, name) = rest.split_once(": ").or_else(|| Some((rest.strip_suffix(':')?, "")))?;
+    let colon = || rest.split_once(": ").or_else(|| Some((rest.strip_suffix(':')?, "")));
+    let (class, name) = bare_class(rest).or_else(colon)?;
     let plausible = !class.is_empty() && class.len() <= 80 && class.chars().all(|c| !c.is_control() && c != '"');
     plausible.then_some((class.trim_end(), name.trim()))
+}
+
+/// `Class name [0302] Name …`: as `sed` and `awk` leave it, without the colon. A colon before the number shows a name with brackets.
+pub(super) fn bare_class(rest: &str) -> Option<(&str, &str)> {
+    let (before, after) = rest.split_once('[')?;
+    let (number, name) = after.split_once("] ")?;
+    hex16(number).filter(|_| !before.trim().is_empty() && !before.contains(':'))?;
+    Some((rest.get(..before.len() + number.len() + 2)?, name))
 }
 
 /// Class name and number: `PCI bridge [0604]`, `PCI bridge`, `0604`, `Class 0604`, `Class [0604]`.
@@ -80,7 +123,7 @@ pub(super) fn settle_class(device: &mut Device) {
 }
 
 /// Name, numbers, revision and programming interface.
-fn set_name(text: &str, device: &mut Device) {
+pub(super) fn set_name(text: &str, device: &mut Device) {
     let (text, prog_if) = parenthesised(text, " (prog-if ");
     let (text, revision) = parenthesised(text, " (rev ");
     (device.prog_if, device.revision) = (prog_if, revision);

@@ -17,6 +17,11 @@ pub(super) fn parse(line: &Line<'_>, block: Option<&Block>) -> Option<Device> {
     Some(Device::new(bdf, has_domain, line.number))
 }
 
+/// The address of a `Slot:` line, whose tab may have become spaces.
+pub(super) fn slot(line: &str) -> Option<super::super::Bdf> {
+    Some(address_of(line.strip_prefix("Slot:")?.trim())?.0)
+}
+
 /// A key of a `-vmm` record.
 pub(super) fn key(key: &str, value: &str, device: &mut Device) {
     match key {

@@ -14,6 +14,7 @@
 //! A device that appears twice (`lspci -nn` followed by `lspci -vvv`, or two dumps in one file) is one [`Device`]: the first
 //! sight of each fact is kept, later ones add what was missing.
 
+pub mod acs_alone;
 mod block;
 mod device;
 mod fields;
@@ -24,10 +25,11 @@ mod lines;
 mod machine;
 mod merge;
 mod registers;
+pub mod tree;
 mod vendor;
 
 pub use device::{Device, Region, RegionKind, Verbosity};
-pub use groups::without_group;
+pub use groups::{in_group, without_group};
 
 use block::Block;
 use std::collections::HashMap;
@@ -44,14 +46,17 @@ pub const TOOL: Tool = Tool {
     called: "lspci",
     run: "lspci -nnvvv",
     gives: Gives::Facts,
-    marks: &[Mark::Line(is_own)],
+    marks: &[Mark::Line(is_own), Mark::LineWhere(acs_alone::is_acs, |text| !acs_alone::has_no_device(text))],
     commands: &[Command::any("lspci")],
     files: &["lspci"],
     read: |b| seen(parse(b).is_ok()),
     samples: &[
         "01:00.0 3D controller: NVIDIA Corporation Device 2330 (rev a1)\n",
         "00:00.0 \"Host bridge\" \"Intel Corporation\"\n",
-        "\tACSCtl:\tSrcValid+ TransBlk-\n",
+        "\tCapabilities: [170] Access Control Services\n\t\tACSCtl:\tSrcValid+ TransBlk-\n",
+        "IOMMU Group 0: 0000:01:00.0 3D controller [0302] NVIDIA Corporation GH100 [10de:2330]\n",
+        "Group 15:\t[10de:2330] [R] 01:00.0  3D controller                            GH100\n",
+        "Slot:   01:00.0\nClass:  3D controller\nVendor: NVIDIA Corporation\nDevice: GH100\n",
         "IOMMU Group 12 01:00.0 3D controller [0302]: NVIDIA Corporation GH100 [10de:2330]\n",
         "/sys/kernel/iommu_groups/12/devices/0000:18:00.0\n",
     ],
@@ -59,16 +64,19 @@ pub const TOOL: Tool = Tool {
 };
 
 fn is_own(line: &str) -> bool {
+    if groups::in_group(line).is_some() {
+        return true;
+    }
     let line = without_group(line);
     let function = line.split_once(' ').filter(|(first, _)| first.len() >= 7 && first.parse::<Bdf>().is_ok());
     if let Some((_, rest)) = function {
         return rest.contains(": ") || rest.starts_with('"');
     }
-    const INNER: &[&str] =
-        &["ACSCtl:", "ACSCap:", "LnkSta:", "LnkCap:", "DevCtl:", "DevCap:", "ATSCtl:", "Capabilities: ["];
+    const INNER: &[&str] = &["LnkSta:", "LnkCap:", "DevCtl:", "DevCap:", "ATSCtl:", "Capabilities: ["];
     groups::link(line).is_some()
         || starts(line, INNER)
         || starts(line, &["Slot:\t"])
+        || machine::slot(line).is_some()
         || starts(line, &["Device:\t"]) && line.len() > 14
 }
 
@@ -121,7 +129,9 @@ pub fn read(bytes: &[u8]) -> Result<Kept<Device>, ParseError> {
             continue;
         }
         let linked = || groups::link(line.text).map(|(bdf, group)| Device::of_group(bdf, group, line.number));
-        let started = header::parse(&line).or_else(|| machine::parse(&line, block.as_ref())).or_else(linked);
+        let ids = || group.and_then(|_| header::of_ids(&line));
+        let started =
+            header::parse(&line).or_else(|| machine::parse(&line, block.as_ref())).or_else(ids).or_else(linked);
         if let Some(mut device) = started {
             if let Some((number, named)) = group {
                 (device.iommu_group, device.iommu_group_line) = (Some(number), named);

@@ -3,6 +3,23 @@
 use super::super::fields::{ACS_ALL, CORRECTABLE, CORRECTABLE_ALL, UNCORRECTABLE, UNCORRECTABLE_ALL, number_before};
 use super::{AcsBits, Register, Registers, begun};
 
+/// The flags of Access Control Services, where all that every version prints are there.
+pub(in super::super) fn acs_flags(text: &str) -> Option<AcsBits> {
+    let (mut seen, mut set) = (0, 0);
+    for word in text.split_ascii_whitespace() {
+        let Some((name, on)) =
+            word.strip_suffix('+').map(|w| (w, true)).or_else(|| Some((word.strip_suffix('-')?, false)))
+        else {
+            continue;
+        };
+        if let Some((bit, _)) = AcsBits::names().find(|(_, n)| *n == name) {
+            seen |= u32::from(bit);
+            set |= if on { bit } else { 0 };
+        }
+    }
+    (seen & ACS_ALL == ACS_ALL).then_some(AcsBits(set))
+}
+
 impl Registers {
     /// The flags (`Name+`, `Name-`) of the register being read, on its own line or on one that continues it.
     pub(super) fn flags(&mut self, text: &str, n: u32) {

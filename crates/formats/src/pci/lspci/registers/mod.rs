@@ -2,6 +2,8 @@
 
 mod flags;
 
+pub(super) use flags::acs_flags;
+
 use super::device::Verbosity;
 use super::fields::{hex_u8, number_before, port_type, resizable, sign, speed_and_width};
 use crate::pci::caps::{Acs, AcsBits, Aer, Ari, Ats, Cap, Capabilities, Express, ResizableBars, Spot, SrIov, Unseen};

@@ -1,6 +1,10 @@
-//! `ethtool -S`, `ethtool -a`, and the settings that plain `ethtool IF` prints.
+//! `ethtool`: counters (`-S`), pause (`-a`), the settings that plain `ethtool IF` prints, driver (`-i`), offloads (`-k`), module (`-m`).
 
-use crate::bounds::TEXT_ITEMS;
+pub mod driver;
+pub mod features;
+pub mod module;
+
+use crate::bounds::{Kept, Limit, NET_FUNCTIONS, TEXT_ITEMS, leave_out};
 use crate::text::{At, decode, flag, leading_number, lines, split_key};
 use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
 use serde::Serialize;
@@ -36,9 +40,9 @@ pub const SETTINGS: Tool = Tool {
     name: "ethtool-settings",
     called: "ethtool",
     run: "ethtool IF",
-    gives: Gives::NoFacts("ethtool's settings of an interface"),
+    gives: Gives::Facts,
     marks: &[Mark::Line(|l| starts(l, &["Settings for "]) && l.ends_with(':'))],
-    read: |b| seen(parse_settings(b)),
+    read: |b| seen(read_settings(b)),
     samples: &["Settings for eth0:\n\tSpeed: 100000Mb/s\n"],
     ..Tool::NONE
 };
@@ -107,21 +111,33 @@ pub fn parse_pause(bytes: &[u8]) -> Pause {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Settings {
     /// Interface, from the title.
-    pub interface: Option<At<String>>,
+    pub interface: String,
+    /// Line of the title.
+    pub line: u32,
     /// `Speed` in Mb/s; `None` for `Unknown!`.
     pub speed_mbps: Option<At<u64>>,
     /// `Link detected`.
     pub link: Option<At<bool>>,
 }
 
-/// Parses `ethtool IF`.
-pub fn parse_settings(bytes: &[u8]) -> Settings {
+/// Reads `ethtool IF` of one or several interfaces. What stands before the first title is of no interface.
+pub fn read_settings(bytes: &[u8]) -> Kept<Settings> {
     let text = decode(bytes);
-    let mut out = Settings::default();
+    let mut kept = Kept::default();
+    // The last line may be cut: `Speed: 40000Mb/s` without its end is no other speed, as its unit is there.
+    let mut full = false;
     for (line, raw) in lines(&text) {
         if let Some(name) = raw.trim().strip_prefix("Settings for ") {
-            out.interface = Some(At::new(name.trim_end_matches(':').to_owned(), line));
+            full = kept.items.len() >= NET_FUNCTIONS;
+            if full {
+                leave_out(&mut kept.left_out, Limit::NET_FUNCTIONS, line);
+            } else {
+                let interface = name.trim_end_matches(':').to_owned();
+                kept.items.push(Settings { interface, line, ..Settings::default() });
+            }
+            continue;
         }
+        let Some(out) = kept.items.last_mut().filter(|_| !full) else { continue };
         match split_key(raw, ':') {
             Some(("Speed", v)) if v.ends_with("Mb/s") => out.speed_mbps = leading_number(v).map(|n| At::new(n, line)),
             Some(("Link detected", v)) if v.starts_with("yes") => out.link = Some(At::new(true, line)),
@@ -129,7 +145,7 @@ pub fn parse_settings(bytes: &[u8]) -> Settings {
             _ => {}
         }
     }
-    out
+    kept
 }
 
 #[cfg(test)]
@@ -149,8 +165,13 @@ mod tests {
             (p.rx, p.tx, p.interface),
             (Some(At::new(true, 3)), Some(At::new(false, 4)), Some(At::new("eth0".into(), 1)))
         );
-        let s = parse_settings(b"Settings for eth0:\n\tSpeed: 400000Mb/s\n\tLink detected: yes\n");
-        assert_eq!((s.speed_mbps, s.link), (Some(At::new(400_000, 2)), Some(At::new(true, 3))));
-        assert_eq!(parse_settings(b"\tSpeed: Unknown!\n").speed_mbps, None);
+        let s = read_settings(
+            b"\tSpeed: 1Mb/s\nSettings for eth0:\n\tSpeed: 400000Mb/s\n\tLink detected: yes\nSettings for eth1:\n\tSpeed: Unknown!\n\tLink detected: no (No cable)\n",
+        );
+        let seen: Vec<_> = s.items.iter().map(|s| (s.interface.as_str(), s.speed_mbps, s.link)).collect();
+        assert_eq!(
+            seen,
+            [("eth0", Some(At::new(400_000, 3)), Some(At::new(true, 4))), ("eth1", None, Some(At::new(false, 7)))]
+        );
     }
 }
