@@ -14,6 +14,7 @@ pub mod cpulist;
 mod decimal;
 pub mod dlerror;
 pub mod dmesg;
+pub mod dmidecode;
 pub mod error;
 pub mod ethtool;
 pub mod fabric_partitions;
@@ -35,6 +36,7 @@ pub mod kubernetes;
 mod launcher;
 pub mod libvirt;
 pub mod limits;
+pub mod lscpu;
 pub mod mlnx_qos;
 pub mod mlxconfig;
 pub mod modules;
@@ -47,6 +49,7 @@ pub mod nvbandwidth;
 pub mod nvidia_proc;
 pub mod nvidia_smi;
 pub mod nvml;
+pub mod os_release;
 pub mod osu;
 pub mod parsers;
 pub mod pci;
@@ -71,6 +74,8 @@ pub mod text;
 pub mod tool;
 pub mod torch_log;
 pub mod torchtitan;
+pub mod ulimit;
+pub mod uname;
 pub mod units;
 pub mod wildcard;
 pub mod xid;
@@ -102,6 +107,7 @@ tools! {
     NvidiaSmiXml => nvidia_smi::XML,
     NvidiaSmiQuery => nvidia_smi::QUERY,
     NvidiaSmiTable => nvidia_smi::TABLE,
+    NvidiaSmiList => nvidia_smi::LIST,
     NvidiaSmiCsv => nvidia_smi::CSV,
     IbvDevinfo => ibv_devinfo::TOOL,
     Ibstat => ibstat::TOOL,
@@ -126,6 +132,12 @@ tools! {
     Dmesg => dmesg::TOOL,
     Lspci => pci::lspci::TOOL,
     Numactl => numactl::TOOL,
+    Lscpu => lscpu::TOOL,
+    OsRelease => os_release::TOOL,
+    Uname => uname::TOOL,
+    Ulimit => ulimit::ULIMIT,
+    Prlimit => ulimit::PRLIMIT,
+    Dmidecode => dmidecode::TOOL,
     DetectVirt => plain::DETECT_VIRT,
     Cmdline => cmdline::TOOL,
     ModinfoNvidia => plain::MODINFO_NVIDIA,

@@ -46,6 +46,12 @@ impl Tool {
         samples: &[],
     };
 
+    /// Whether people paste it beside what matters more: a text that begins with it may be of something else.
+    #[must_use]
+    pub fn is_aside(&self) -> bool {
+        !self.marks.is_empty() && self.marks.iter().all(|m| matches!(m, Mark::Aside(_)))
+    }
+
     /// Whether only its words as a whole show it, which others may use, too: without its command line that is no evidence.
     #[must_use]
     pub fn is_weak(&self) -> bool {

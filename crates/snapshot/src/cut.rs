@@ -136,10 +136,22 @@ fn others(text: &str, blocks: &[Block]) -> (usize, usize) {
     (other.count() + usize::from(first > 0), first)
 }
 
-/// `lspci | grep NVIDIA` and `lspci | grep Mellanox` are of one node; two lists of the same devices are of two.
+/// `lspci | grep NVIDIA` and `lspci | grep Mellanox` are of one node; two lists of the same devices are of two. So are two texts that show one
+/// line of `lscpu` or one structure of `dmidecode`.
 fn go_together(a: &Block, b: &Block) -> bool {
-    let bdfs = |b: &Block| b.text.lines().filter_map(function).collect::<BTreeSet<Bdf>>();
-    a.kind == Kind::Lspci && bdfs(a).is_disjoint(&bdfs(b))
+    fn keys<'b>(b: &'b Block, is_key: fn(&str) -> Option<&str>) -> BTreeSet<&'b str> {
+        b.text.lines().filter(|l| !is_prompt(l)).filter_map(is_key).map(str::trim).collect()
+    }
+    let disjoint = |is_key| keys(a, is_key).is_disjoint(&keys(b, is_key));
+    match a.kind {
+        Kind::Lspci => {
+            let bdfs = |b: &Block| b.text.lines().filter_map(function).collect::<BTreeSet<Bdf>>();
+            bdfs(a).is_disjoint(&bdfs(b))
+        }
+        Kind::Lscpu => disjoint(|l| l.split_once(':').map(|(key, _)| key)),
+        Kind::Dmidecode => disjoint(|l| l.ends_with(" Information").then_some(l)),
+        _ => false,
+    }
 }
 
 /// Texts of tools in a file, and whether there may be more than the limit.

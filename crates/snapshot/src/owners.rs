@@ -106,13 +106,16 @@ pub(crate) fn is_once(kind: Kind) -> bool {
             | Cpuinfo
             | DetectVirt
             | Dmesg
+            | Dmidecode
             | Ibdev2netdev
             | Ibstat
             | IbvDevinfo
+            | Lscpu
             | Lspci
             | Modules
             | Numactl
             | NvidiaSmiQuery
+            | NvidiaSmiTable
             | NvidiaSmiTopo
             | NvidiaSmiXml
             | Nvml

@@ -1,6 +1,7 @@
 //! `nvidia-smi`: the query as text and XML, the topology and peer-to-peer matrices, CSV, and the default table.
 
 mod csv;
+mod list;
 mod matrix;
 mod nvlink;
 mod query_text;
@@ -10,6 +11,7 @@ mod table;
 mod topo;
 
 pub use csv::{Csv, CsvRow, parse_csv};
+pub use list::{ListedGpu, ListedInstance, parse_list};
 pub use nvlink::{GpuLinks, NVLINK, parse_nvlink};
 pub use query_text::parse_query;
 pub use query_xml::parse_xml;
@@ -82,11 +84,27 @@ pub const TABLE: Tool = Tool {
     name: "nvidia-smi-table",
     called: "nvidia-smi",
     run: "nvidia-smi",
-    gives: Gives::NoFacts("nvidia-smi's summary (`nvidia-smi -q -x` says more)"),
-    marks: &[Mark::Line(|l| starts(l, &["| NVIDIA-SMI"]))],
+    gives: Gives::Facts,
+    // Scripts of jobs print it above what matters more.
+    marks: &[Mark::Aside(|l| starts(l, &["| NVIDIA-SMI"]))],
     commands: &[Command { program: "nvidia-smi", args: Args::None }],
     read: |b| seen(parse_table(b)),
     samples: &["| NVIDIA-SMI 450.80.02    Driver Version: 450.80.02    CUDA Version: 11.0     |\n"],
+    ..Tool::NONE
+};
+
+/// `nvidia-smi -L`.
+pub const LIST: Tool = Tool {
+    name: "nvidia-smi-list",
+    called: "nvidia-smi -L",
+    run: "nvidia-smi -L",
+    // The node knows GPUs by their PCI addresses, which are not in it.
+    gives: Gives::NoFacts("a list of GPUs without addresses (`nvidia-smi -q -x` says more)"),
+    // Other outputs name GPUs so, too, with more below each.
+    marks: &[Mark::Whole(list::is_own)],
+    commands: &[Command::with("nvidia-smi", &["-L"]), Command::with("nvidia-smi", &["--list-gpus"])],
+    read: |b| seen(parse_list(b)),
+    samples: &["GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-11112222-3333-4444-5555-666677778888)\n"],
     ..Tool::NONE
 };
 
