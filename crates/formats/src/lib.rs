@@ -11,6 +11,7 @@ pub mod clock;
 pub mod cmdline;
 pub mod cpuinfo;
 pub mod cpulist;
+pub mod cpupower;
 mod decimal;
 pub mod dlerror;
 pub mod dmesg;
@@ -37,8 +38,10 @@ mod launcher;
 pub mod libvirt;
 pub mod limits;
 pub mod lscpu;
+pub mod lstopo;
 pub mod mlnx_qos;
 pub mod mlxconfig;
+pub mod modinfo;
 pub mod modules;
 pub mod nccl_log;
 pub mod nccl_tests;
@@ -138,13 +141,21 @@ tools! {
     Ulimit => ulimit::ULIMIT,
     Prlimit => ulimit::PRLIMIT,
     Dmidecode => dmidecode::TOOL,
+    Cpupower => cpupower::TOOL,
+    TunedAdm => plain::TUNED,
+    Lstopo => lstopo::TOOL,
+    RocmSmi => plain::ROCM_SMI,
+    AmdSmi => plain::AMD_SMI,
     DetectVirt => plain::DETECT_VIRT,
     Cmdline => cmdline::TOOL,
     ModinfoNvidia => plain::MODINFO_NVIDIA,
+    Modinfo => modinfo::MODINFO,
+    Modprobe => modinfo::MODPROBE,
     Nvml => nvml::TOOL,
     VirshXml => libvirt::TOOL,
     FabricPartitions => fabric_partitions::TOOL,
     NcclTopoXml => plain::NCCL_TOPO_XML,
+    HwlocXml => plain::HWLOC_XML,
     KubernetesNodes => kubernetes::TOOL,
     SlurmNodes => slurm::TOOL,
     Series => series::TOOL,

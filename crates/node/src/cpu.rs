@@ -2,6 +2,7 @@
 
 use linerate_formats::At;
 use linerate_formats::cpuinfo::{self, Cpuinfo};
+use linerate_formats::cpupower;
 use linerate_formats::lscpu::{self, Lscpu};
 use linerate_snapshot::{EntryKind, Lookup, OutputKind, Place, Reading, Snapshot, Why};
 
@@ -75,6 +76,12 @@ impl Cpu {
             ],
         );
         let listed = Listed::of(s);
+        let processors = field(&all, |i| (i.processors > 0).then_some((i.processors, 0))).or(|| {
+            listed.field(|l| {
+                let online = l.online.as_ref()?;
+                Some(At::new(u32::try_from(online.value.count()).ok().filter(|n| *n > 0)?, online.line))
+            })
+        });
         Cpu {
             vendor: field(&info, |i| i.vendor.as_ref().map(|v| (v.value.clone(), v.line)))
                 .or(|| listed.field(|l| l.vendor.clone())),
@@ -93,17 +100,15 @@ impl Cpu {
                 })
             }),
             named_hypervisor: listed.field(|l| l.full_hypervisor().cloned()),
-            processors: field(&all, |i| (i.processors > 0).then_some((i.processors, 0))).or(|| {
-                listed.field(|l| {
-                    let online = l.online.as_ref()?;
-                    Some(At::new(u32::try_from(online.value.count()).ok().filter(|n| *n > 0)?, online.line))
-                })
-            }),
             sockets: field(&all, |i| u32::try_from(i.physical_ids.len()).ok().filter(|n| *n > 0).map(|n| (n, 0)))
                 .or(|| listed.field(|l| l.sockets.filter(|n| n.value > 0))),
             packages: field(&all, |i| (!i.sockets.is_empty()).then(|| (i.sockets.clone(), 0))),
-            governors,
-            frequency_driver: s.text(s.root(), "sys/devices/system/cpu/cpu0/cpufreq/scaling_driver").map(str::to_owned),
+            governors: governors.or(|| printed_governors(s, &processors)),
+            processors,
+            frequency_driver: s
+                .text(s.root(), "sys/devices/system/cpu/cpu0/cpufreq/scaling_driver")
+                .map(str::to_owned)
+                .or(|| printed_driver(s)),
             energy_preferences,
             idle_states: idle_states(s),
         }
@@ -120,6 +125,36 @@ impl Cpu {
     pub fn is_arm(&self) -> bool {
         matches!(self.vendor.known(), Some(CpuVendor::Arm { .. }))
     }
+}
+
+/// The driver of the first processor that `cpupower` printed.
+fn printed_driver(s: &Snapshot) -> Reading<String> {
+    let missing = Reading::Unreadable(Place::below(s.root(), "cmd/cpupower"), Why::NotCollected);
+    let texts = s.outputs.iter().filter(|o| o.kind == OutputKind::Cpupower);
+    let mut read = texts.flat_map(|o| cpupower::parse(s.data(o.entry)).into_iter().map(|p| (p, Place::of(o.entry))));
+    let hit = read.find_map(|(p, at)| p.driver.map(|d| (d, at)));
+    hit.map_or(missing, |(d, at)| Reading::Known(d.value, at.line(d.line)))
+}
+
+/// The governors that `cpupower` printed, where it printed that of each processor: by default it shows one of them.
+fn printed_governors(s: &Snapshot, processors: &Reading<u32>) -> Reading<Tally> {
+    let mut out = Reading::Unreadable(Place::below(s.root(), "cmd/cpupower"), Why::NotCollected);
+    for o in s.outputs.iter().filter(|o| o.kind == OutputKind::Cpupower) {
+        let (all, at) = (cpupower::parse(s.data(o.entry)), Place::of(o.entry));
+        let mut tally = Tally::new();
+        for g in all.iter().filter_map(|p| p.governor.as_ref()) {
+            match tally.iter_mut().find(|(v, ..)| *v == g.value) {
+                Some((_, n, _)) => *n += 1,
+                None => tally.push((g.value.clone(), 1, at.line(g.line))),
+            }
+        }
+        let shown: u32 = tally.iter().map(|(_, n, _)| n).sum();
+        if processors.known().is_some_and(|n| *n > 0 && *n == shown) {
+            return Reading::Known(tally, at);
+        }
+        out = Reading::Unreadable(at, Why::Malformed("not the governor of each processor".into()));
+    }
+    out
 }
 
 fn is_x86(vendor: &CpuVendor) -> bool {
@@ -285,5 +320,31 @@ mod tests {
         assert!(node(&two, None).vendor.is_unreadable(), "two machines in one text");
         let cut = "Vendor ID: GenuineIntel\nFlags: fpu vme";
         assert!(node(cut, None).hypervisor.is_unreadable(), "the flags may go on");
+    }
+
+    #[test]
+    fn governors_of_all_processors_or_none() {
+        let one = |n: u32| {
+            format!(
+                "analyzing CPU {n}:\n  driver: amd-pstate-epp\n  The governor \"powersave\" may decide which speed to use\n"
+            )
+        };
+        let read = |text: String| {
+            let mut s = Snapshot::new("x");
+            let mut add = |kind, name: &str, text: &str| {
+                let entry = s.add_file(name, text.as_bytes()).expect("room");
+                s.outputs.push(linerate_snapshot::Output { kind, entry, argv: Vec::new(), status: None });
+            };
+            add(OutputKind::Lscpu, "pasted/a", "On-line CPU(s) list: 0-1\n");
+            add(OutputKind::Cpupower, "pasted/b", &text);
+            Cpu::decode(&s)
+        };
+        let c = read(one(0) + &one(1));
+        let tally: Vec<_> = c.governors.known().into_iter().flatten().map(|(v, n, _)| (v.as_str(), *n)).collect();
+        assert_eq!(
+            (tally, c.frequency_driver.known().map(String::as_str)),
+            (vec![("powersave", 2)], Some("amd-pstate-epp"))
+        );
+        assert!(read(one(0)).governors.is_unreadable(), "one processor is not all");
     }
 }
