@@ -46,7 +46,7 @@ pub fn parse(bytes: &[u8]) -> Option<At<KernelVersion>> {
 
 /// `Linux HOST RELEASE #BUILD … MACHINE … GNU/Linux`.
 fn of_all(line: &str) -> Option<KernelVersion> {
-    let mut words = line.trim().split_whitespace();
+    let mut words = line.split_whitespace();
     words.next().filter(|w| *w == "Linux")?;
     words.next().filter(|host| *host != "version")?;
     let release = words.next().and_then(release)?;

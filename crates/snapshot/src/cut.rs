@@ -139,7 +139,7 @@ fn others(text: &str, blocks: &[Block]) -> (usize, usize) {
 /// `lspci | grep NVIDIA` and `lspci | grep Mellanox` are of one node; two lists of the same devices are of two. So are two texts that show one
 /// line of `lscpu` or one structure of `dmidecode`.
 fn go_together(a: &Block, b: &Block) -> bool {
-    fn keys<'b>(b: &'b Block, is_key: fn(&str) -> Option<&str>) -> BTreeSet<&'b str> {
+    fn keys(b: &Block, is_key: fn(&str) -> Option<&str>) -> BTreeSet<&str> {
         b.text.lines().filter(|l| !is_prompt(l)).filter_map(is_key).map(str::trim).collect()
     }
     let disjoint = |is_key| keys(a, is_key).is_disjoint(&keys(b, is_key));
