@@ -21,6 +21,7 @@ pub const TOOL: Tool = Tool {
     files: &["cmdline"],
     read: |b| seen(parse(b)),
     samples: &["BOOT_IMAGE=/vmlinuz root=UUID=x ro quiet\n", "ro iommu=pt pci=realloc\n"],
+    once: true,
     ..Tool::NONE
 };
 

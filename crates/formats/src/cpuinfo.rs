@@ -17,6 +17,7 @@ pub const TOOL: Tool = Tool {
     files: &["cpuinfo"],
     read: |b| seen(parse(b)),
     samples: &["processor\t: 0\nvendor_id\t: GenuineIntel\n"],
+    once: true,
     ..Tool::NONE
 };
 
@@ -192,7 +193,7 @@ fn value_of<'a>(key: &[u8], text: &'a [u8]) -> Option<&'a [u8]> {
     Some(line.trim_ascii_start().strip_prefix(b":")?.trim_ascii())
 }
 
-fn vendor(word: &str) -> Vendor {
+pub(crate) fn vendor(word: &str) -> Vendor {
     match word {
         "GenuineIntel" => Vendor::Intel,
         "AuthenticAMD" => Vendor::Amd,

@@ -17,6 +17,7 @@ pub const TOOL: Tool = Tool {
     files: &["ibdev2netdev"],
     read: |b| seen(parse(b)),
     samples: &["mlx5_0 port 1 ==> ib0 (Up)\n"],
+    once: true,
     ..Tool::NONE
 };
 

@@ -24,6 +24,7 @@ pub const TOOL: Tool = Tool {
         // Beside a measurement, what tells of the node decides.
         "PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.\nCA 'mlx5_0'\n",
     ],
+    once: true,
     ..Tool::NONE
 };
 

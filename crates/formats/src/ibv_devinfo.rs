@@ -18,6 +18,7 @@ pub const TOOL: Tool = Tool {
     files: &["ibv_devinfo"],
     read: |b| seen(parse(b)),
     samples: &["hca_id:\tmlx5_0\n"],
+    once: true,
     ..Tool::NONE
 };
 

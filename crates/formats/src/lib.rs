@@ -12,9 +12,11 @@ pub mod clock;
 pub mod cmdline;
 pub mod cpuinfo;
 pub mod cpulist;
+pub mod cpupower;
 mod decimal;
 pub mod dlerror;
 pub mod dmesg;
+pub mod dmidecode;
 pub mod error;
 pub mod ethtool;
 pub mod fabric_partitions;
@@ -38,9 +40,12 @@ mod launcher;
 pub mod libvirt;
 pub mod limits;
 pub mod lldp;
+pub mod lscpu;
+pub mod lstopo;
 pub mod mlnx_qos;
 pub mod mlxconfig;
 pub mod mlxlink;
+pub mod modinfo;
 pub mod modules;
 pub mod nccl_log;
 pub mod nccl_tests;
@@ -52,6 +57,7 @@ pub mod nvbandwidth;
 pub mod nvidia_proc;
 pub mod nvidia_smi;
 pub mod nvml;
+pub mod os_release;
 pub mod osu;
 pub mod parsers;
 pub mod pci;
@@ -79,6 +85,8 @@ pub mod text;
 pub mod tool;
 pub mod torch_log;
 pub mod torchtitan;
+pub mod ulimit;
+pub mod uname;
 pub mod units;
 pub mod wildcard;
 pub mod xid;
@@ -110,6 +118,7 @@ tools! {
     NvidiaSmiXml => nvidia_smi::XML,
     NvidiaSmiQuery => nvidia_smi::QUERY,
     NvidiaSmiTable => nvidia_smi::TABLE,
+    NvidiaSmiList => nvidia_smi::LIST,
     NvidiaSmiCsv => nvidia_smi::CSV,
     IbvDevinfo => ibv_devinfo::TOOL,
     Ibstat => ibstat::TOOL,
@@ -148,13 +157,27 @@ tools! {
     Setpci => setpci::TOOL,
     AcsControls => pci::lspci::acs_alone::TOOL,
     Numactl => numactl::TOOL,
+    Lscpu => lscpu::TOOL,
+    OsRelease => os_release::TOOL,
+    Uname => uname::TOOL,
+    Ulimit => ulimit::ULIMIT,
+    Prlimit => ulimit::PRLIMIT,
+    Dmidecode => dmidecode::TOOL,
+    Cpupower => cpupower::TOOL,
+    TunedAdm => plain::TUNED,
+    Lstopo => lstopo::TOOL,
+    RocmSmi => plain::ROCM_SMI,
+    AmdSmi => plain::AMD_SMI,
     DetectVirt => plain::DETECT_VIRT,
     Cmdline => cmdline::TOOL,
     ModinfoNvidia => plain::MODINFO_NVIDIA,
+    Modinfo => modinfo::MODINFO,
+    Modprobe => modinfo::MODPROBE,
     Nvml => nvml::TOOL,
     VirshXml => libvirt::TOOL,
     FabricPartitions => fabric_partitions::TOOL,
     NcclTopoXml => plain::NCCL_TOPO_XML,
+    HwlocXml => plain::HWLOC_XML,
     KubernetesNodes => kubernetes::TOOL,
     SlurmNodes => slurm::TOOL,
     Series => series::TOOL,

@@ -23,6 +23,7 @@ pub const TOOL: Tool = Tool {
         "nvidia 54000000 12 nvidia_uvm, Live 0xffffffffc0000000 (POE)\n",
         "Module                  Size  Used by\n",
     ],
+    once: true,
     ..Tool::NONE
 };
 

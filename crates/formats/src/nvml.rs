@@ -13,6 +13,7 @@ pub const TOOL: Tool = Tool {
     gives: Gives::Facts,
     documents: &["nvml"],
     read: |b| seen(parse(b).is_ok()),
+    once: true,
     ..Tool::NONE
 };
 

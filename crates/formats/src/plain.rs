@@ -20,6 +20,7 @@ pub const DETECT_VIRT: Tool = Tool {
     commands: &[Command::any("systemd-detect-virt")],
     files: &["systemd-detect-virt"],
     samples: &["kvm\n"],
+    once: true,
     ..Tool::NONE
 };
 
@@ -32,6 +33,68 @@ pub const MODINFO_NVIDIA: Tool = Tool {
     marks: &[Mark::Line(|line| starts(line, &["filename:"]) && line.contains("nvidia"))],
     commands: &[Command { program: "modinfo", args: Args::Within("nvidia") }],
     samples: &["filename: /lib/modules/6.8/nvidia.ko\n"],
+    ..Tool::NONE
+};
+
+/// `tuned-adm active`.
+pub const TUNED: Tool = Tool {
+    name: "tuned-adm",
+    called: "tuned-adm active",
+    run: "tuned-adm active",
+    gives: Gives::NoFacts("the profile of TuneD; what it sets is in the kernel's own files"),
+    marks: &[Mark::Aside(|l| {
+        let name = l.strip_prefix("Current active profile: ").unwrap_or_default();
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_. ".contains(&b))
+    })],
+    commands: &[Command::with("tuned-adm", &["active"])],
+    files: &["tuned-adm"],
+    samples: &["Current active profile: throughput-performance\n"],
+    ..Tool::NONE
+};
+
+/// `rocm-smi`.
+pub const ROCM_SMI: Tool = Tool {
+    name: "rocm-smi",
+    called: "rocm-smi",
+    run: "rocm-smi --showtopo",
+    gives: Gives::NoFacts("what rocm-smi shows of AMD's accelerators"),
+    // Scripts of jobs print it above what matters more.
+    marks: &[Mark::Aside(|l| {
+        l.starts_with("===") && l.ends_with("===") && l.contains(" ROCm System Management Interface ")
+    })],
+    commands: &[Command::any("rocm-smi")],
+    files: &["rocm-smi"],
+    samples: &[
+        "======================= ROCm System Management Interface =======================\nGPU[0]\t\t: Device ID: 0x74a1\n",
+    ],
+    ..Tool::NONE
+};
+
+/// `amd-smi topology`.
+pub const AMD_SMI: Tool = Tool {
+    name: "amd-smi",
+    called: "amd-smi topology",
+    run: "amd-smi topology",
+    gives: Gives::NoFacts("what amd-smi shows of AMD's accelerators"),
+    marks: &[Mark::Aside(|l| {
+        matches!(l, "ACCESS TABLE:" | "WEIGHT TABLE:" | "HOPS TABLE:" | "LINK TYPE TABLE:" | "NUMA BW TABLE:")
+    })],
+    commands: &[Command::any("amd-smi")],
+    files: &["amd-smi"],
+    samples: &[
+        "WEIGHT TABLE:\n             0000:0c:00.0 0000:22:00.0\n0000:0c:00.0 0            15\n0000:22:00.0 15           0\n",
+    ],
+    ..Tool::NONE
+};
+
+/// A topology that hwloc wrote.
+pub const HWLOC_XML: Tool = Tool {
+    name: "hwloc-xml",
+    called: "topology of hwloc",
+    run: "lstopo FILE.xml",
+    gives: Gives::NoFacts("a topology of hwloc as XML (its text, `lstopo`, shows where devices are)"),
+    marks: &[Mark::Root(|root, rest| root == "topology" && rest.contains("<object type=\"Machine\""))],
+    samples: &["<?xml version=\"1.0\"?>\n<topology version=\"2.0\">\n<object type=\"Machine\" os_index=\"0\">"],
     ..Tool::NONE
 };
 

@@ -26,6 +26,7 @@ pub const TOOL: Tool = Tool {
         "0: mlx5_0: node_type ca protocol roce fw 28.43.2026 node_guid 0200:00ff:fe00:0001 sys_image_guid 0200:00ff:fe00:0001\n",
         "[{\"ifindex\":0,\"ifname\":\"mlx5_0\",\"node_type\":\"ca\",\"fw\":\"28.43.2026\"}]",
     ],
+    once: true,
     ..Tool::NONE
 };
 

@@ -24,6 +24,7 @@ pub const LINK: Tool = Tool {
         "[{\"ifname\":\"mlx5_0\",\"port\":1,\"state\":\"ACTIVE\",\"physical_state\":\"LINK_UP\"}]",
         "link mlx5_0/1 state ACTIVE physical_state LINK_UP\n",
     ],
+    once: true,
     ..Tool::NONE
 };
 
@@ -51,6 +52,7 @@ pub const STATISTIC: Tool = Tool {
         "[ {\n\"ifname\":\"mlx5_0\",\"port\":1,\"rx_write_requests\":0}]",
         "[ {\"ifname\":\"mlx5_0\",\"port\":1,\"rx_write_requests\":0}]",
     ],
+    once: true,
     ..Tool::NONE
 };
 

@@ -26,6 +26,7 @@ pub const DUMP: Tool = Tool {
     samples: &[
         "[\n    {\n        \"realpath\": \"/sys\",\n        \"config\": \"eJwD\",\n        \"modalias\": \"pci:v\"",
     ],
+    once: true,
     ..Tool::NONE
 };
 
@@ -54,6 +55,7 @@ pub const TOPO: Tool = Tool {
     commands: &[Command::any("rdma_topo")],
     documents: &["rdma_topo", "rdma-topo"],
     samples: &["[{\"rdma_nic_pp\": \"0000:00:01.0\"}]"],
+    once: true,
     ..Tool::NONE
 };
 

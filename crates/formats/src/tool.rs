@@ -24,6 +24,8 @@ pub struct Tool {
     pub documents: &'static [&'static str],
     /// Of a benchmark: words that it prints and others rarely do, by which it is found in a longer text. They only make its reader look.
     pub words: &'static [&'static str],
+    /// A node has one such text, which is about all of it: not one for each interface, adapter or guest.
+    pub once: bool,
     /// Its parser, on any bytes; nothing where it is parsed in another crate, or not at all.
     pub read: fn(&[u8]),
     /// Short texts, each recognised as this one and as no other.
@@ -42,9 +44,16 @@ impl Tool {
         files: &[],
         documents: &[],
         words: &[],
+        once: false,
         read: |_| {},
         samples: &[],
     };
+
+    /// Whether people paste it beside what matters more: a text that begins with it may be of something else.
+    #[must_use]
+    pub fn is_aside(&self) -> bool {
+        !self.marks.is_empty() && self.marks.iter().all(|m| matches!(m, Mark::Aside(_)))
+    }
 
     /// Whether only its words as a whole show it, which others may use, too: without its command line that is no evidence.
     #[must_use]

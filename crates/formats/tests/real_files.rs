@@ -47,6 +47,7 @@ const NOT_WHAT_THE_FOLDER_SAYS: &[(&str, Kind)] = &[
     // Histograms that fio's own output became.
     ("fio/PerfKitBenchmarker__tests_data_fio_hist_expected", Kind::Other),
     ("misc-health/nvidia-tools-image__README.27", Kind::ShowGids),
+    ("misc-health/gpud__pkg_host_testdata_dmidecode", Kind::Dmidecode),
     // Benchmark and log in one: the log is the richer source.
     ("nccl-tests/superbenchmark__", Kind::NcclLog),
 ];
@@ -86,6 +87,15 @@ fn every_folder_is_recognised() {
         ("nvidia-smi/telegraf__plugins_inputs_nvidia_smi_testdata_a100-sxm4-v12.xml", Kind::NvidiaSmiXml),
         ("nvidia-smi/PerfKitBenchmarker__tests_data_nvidia_smi_output.txt", Kind::NvidiaSmiTable),
         ("nvidia-smi/azurehpc-health-checks__test_data_orig_nvsmi8_output.txt", Kind::NvidiaSmiQuery),
+        ("sysfs-numa/util-linux-lscpu-vmware_fpe.expected", Kind::Lscpu),
+        ("sysfs-numa/util-linux-lscpu-s390-zvm.expected", Kind::Lscpu),
+        ("hwloc/linux/2pa-pcidomain32bits.console", Kind::Lstopo),
+        ("hwloc/linux/nvidiagpunumanodes.console", Kind::Lstopo),
+        ("real2/hwloc/mpibind__topo-xml_coral-lassen.xml", Kind::HwlocXml),
+        ("real2/misc-health/performance-study__aws_eks_gpu_single-node.txt", Kind::Dmidecode),
+        ("real2/nvidia-smi/thamada__MI300X_x4_smi.txt", Kind::RocmSmi),
+        ("real2/rocm-topo/amdsmi__CHANGELOG.md.L1669.txt", Kind::AmdSmi),
+        ("cases/gpu-operator-2619-peermem-module-missing/pod-log.txt", Kind::Modprobe),
         ("cases/nccl-820-topo-glued-columns/nvidia-smi-topo.txt", Kind::NvidiaSmiTopo),
         ("cases/nccl-304-acs-plx-gdr-crash/lspci-acsctl-broken.txt", Kind::AcsControls),
         ("cases/nccl-523-acs-err4-vendor81/lspci-acsctl-before.txt", Kind::AcsControls),
@@ -210,6 +220,50 @@ fn nvidia_smi_text() {
     assert_eq!(nvidia_smi::parse_table(&b).gpus[0].line, 11_110);
     let t = nvidia_smi::parse_csv(&read("nvidia-smi/insights-core__test_nvidia.1.txt").unwrap());
     assert!(t.is_err(), "no header: the columns are not known");
+}
+
+#[test]
+fn what_tools_say_of_a_machine() {
+    let Some(b) = read("sysfs-numa/util-linux-lscpu-vmware_fpe.expected") else { return };
+    let l = lscpu::parse(&b);
+    assert_eq!(
+        (l.vendor.as_ref().map(|v| &v.value), l.sockets.map(|n| n.value)),
+        (Some(&cpuinfo::Vendor::Amd), Some(2))
+    );
+    let nodes: Vec<_> = l.numa.iter().map(|n| n.cpus.value.to_string()).collect();
+    assert_eq!(
+        (nodes.join(" ").as_str(), l.has_all_nodes(), l.has_flag("hypervisor")),
+        ("0-3 4-7 8-11 12-15", true, Some(false))
+    );
+    let l = lscpu::parse(&read("sysfs-numa/util-linux-lscpu-s390-zvm.expected").unwrap());
+    assert_eq!(l.full_hypervisor().map(|h| h.value.as_str()), Some("IBM"));
+    // A description of a machine, which holds lscpu and the summary of nvidia-smi.
+    let b = read("real2/misc-health/warp-ik__docs_specs_arm-gh200.md.txt").unwrap();
+    let l = lscpu::parse(&b);
+    assert_eq!(
+        (l.vendor.map(|v| v.value), l.numa.len()),
+        (Some(cpuinfo::Vendor::Arm { implementer: 0x41, part: 0xd4f }), 9)
+    );
+    let t = nvidia_smi::parse_table(&b);
+    assert_eq!((t.gpus.len(), t.gpus[0].mig_mode.as_ref().map(|m| m.value.as_str())), (1, Some("Disabled")));
+    let d = dmidecode::parse(&read("real2/misc-health/performance-study__aws_eks_gpu_single-node.txt").unwrap());
+    let of = |v: Option<At<String>>| v.map(|v| v.value);
+    assert_eq!((of(d.sys_vendor).as_deref(), of(d.product).as_deref()), (Some("Amazon EC2"), Some("p3dn.24xlarge")));
+    assert_eq!((of(d.bios_version).as_deref(), of(d.bios_date).as_deref()), (Some("1.0"), Some("10/16/2017")));
+    let d = dmidecode::parse(&read("misc-health/gpud__pkg_host_testdata_dmidecode").unwrap());
+    assert_eq!(of(d.product).as_deref(), Some("PowerEdge XE9680"));
+}
+
+#[test]
+fn devices_of_lstopo() {
+    let Some(b) = read("hwloc/linux/nvidiagpunumanodes.console") else { return };
+    let near: Vec<_> = lstopo::parse(&b).into_iter().map(|d| (d.bdf.to_string(), d.node)).collect();
+    assert_eq!(near.iter().filter(|(_, n)| *n == Some(0)).count(), 3, "{near:?}");
+    assert_eq!(near.iter().filter(|(_, n)| *n == Some(8)).count(), 3, "{near:?}");
+    let b = read("hwloc/linux/2pa-pcidomain32bits.console").unwrap();
+    let near = lstopo::parse(&b);
+    // One package has no memory: its devices are near the machine's only node.
+    assert_eq!((near.len(), near.iter().all(|d| d.node == Some(0))), (4, true), "{near:?}");
 }
 
 #[test]

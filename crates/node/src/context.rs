@@ -250,6 +250,9 @@ fn guest(node: &Node<'_>) -> Option<Judged<Role>> {
     {
         return Some(Judged::of(Role::VmGuest, Basis::Seen, format!("systemd-detect-virt says {virt}"), Some(*p)));
     }
+    if let Reading::Known(name, p) = &node.cpu.named_hypervisor {
+        return Some(Judged::of(Role::VmGuest, Basis::Seen, format!("lscpu names the hypervisor {name}"), Some(*p)));
+    }
     // The kernel's name of what Xen's own first domain runs on, too.
     let mut detected = node.kernel.log.known().into_iter().flatten().filter_map(|e| match &e.event {
         dmesg::Event::Hypervisor(n) if n != "Xen PV" => Some((n, e.place)),

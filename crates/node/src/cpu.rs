@@ -1,7 +1,10 @@
 //! The CPU, its frequency and sleep policies.
 
+use linerate_formats::At;
 use linerate_formats::cpuinfo::{self, Cpuinfo};
-use linerate_snapshot::{EntryKind, Lookup, Place, Reading, Snapshot, Why};
+use linerate_formats::cpupower;
+use linerate_formats::lscpu::{self, Lscpu};
+use linerate_snapshot::{EntryKind, Lookup, OutputKind, Place, Reading, Snapshot, Why};
 
 pub use linerate_formats::cpuinfo::Vendor as CpuVendor;
 
@@ -36,6 +39,8 @@ pub struct Cpu {
     pub model_name: Reading<String>,
     /// Whether the CPU shows the hypervisor flag. Readable on x86 only: other architectures have no such flag.
     pub hypervisor: Reading<bool>,
+    /// The hypervisor that runs the whole machine, as `lscpu` names it.
+    pub named_hypervisor: Reading<String>,
     /// Logical processors.
     pub processors: Reading<u32>,
     /// Sockets, by distinct physical ids.
@@ -70,21 +75,40 @@ impl Cpu {
                 ("energy_performance_preference", "cpufreq/energy_performance_preference"),
             ],
         );
+        let listed = Listed::of(s);
+        let processors = field(&all, |i| (i.processors > 0).then_some((i.processors, 0))).or(|| {
+            listed.field(|l| {
+                let online = l.online.as_ref()?;
+                Some(At::new(u32::try_from(online.value.count()).ok().filter(|n| *n > 0)?, online.line))
+            })
+        });
         Cpu {
-            vendor: field(&info, |i| i.vendor.as_ref().map(|v| (v.value.clone(), v.line))),
-            family: field(&info, |i| i.family.as_ref().map(|v| (v.value, v.line))),
-            model: field(&info, |i| i.model.as_ref().map(|v| (v.value, v.line))),
-            model_name: field(&info, |i| i.model_name.as_ref().map(|v| (v.value.clone(), v.line))),
+            vendor: field(&info, |i| i.vendor.as_ref().map(|v| (v.value.clone(), v.line)))
+                .or(|| listed.field(|l| l.vendor.clone())),
+            family: field(&info, |i| i.family.as_ref().map(|v| (v.value, v.line))).or(|| listed.field(|l| l.family)),
+            model: field(&info, |i| i.model.as_ref().map(|v| (v.value, v.line))).or(|| listed.field(|l| l.model)),
+            model_name: field(&info, |i| i.model_name.as_ref().map(|v| (v.value.clone(), v.line)))
+                .or(|| listed.field(|l| l.model_name.clone())),
             hypervisor: field(&info, |i| {
-                let x86 = matches!(i.vendor.as_ref()?.value, CpuVendor::Intel | CpuVendor::Amd | CpuVendor::Zhaoxin);
-                let flags = i.flags.as_ref().filter(|_| x86)?;
+                let flags = i.flags.as_ref().filter(|_| i.vendor.as_ref().is_some_and(|v| is_x86(&v.value)))?;
                 Some((i.has_flag("hypervisor")?, flags.line))
+            })
+            .or(|| {
+                listed.field(|l| {
+                    let flags = l.flags.as_ref().filter(|_| l.vendor.as_ref().is_some_and(|v| is_x86(&v.value)))?;
+                    Some(At::new(l.has_flag("hypervisor")?, flags.line))
+                })
             }),
-            processors: field(&all, |i| (i.processors > 0).then_some((i.processors, 0))),
-            sockets: field(&all, |i| u32::try_from(i.physical_ids.len()).ok().filter(|n| *n > 0).map(|n| (n, 0))),
+            named_hypervisor: listed.field(|l| l.full_hypervisor().cloned()),
+            sockets: field(&all, |i| u32::try_from(i.physical_ids.len()).ok().filter(|n| *n > 0).map(|n| (n, 0)))
+                .or(|| listed.field(|l| l.sockets.filter(|n| n.value > 0))),
             packages: field(&all, |i| (!i.sockets.is_empty()).then(|| (i.sockets.clone(), 0))),
-            governors,
-            frequency_driver: s.text(s.root(), "sys/devices/system/cpu/cpu0/cpufreq/scaling_driver").map(str::to_owned),
+            governors: governors.or(|| printed_governors(s, &processors)),
+            processors,
+            frequency_driver: s
+                .text(s.root(), "sys/devices/system/cpu/cpu0/cpufreq/scaling_driver")
+                .map(str::to_owned)
+                .or(|| printed_driver(s)),
             energy_preferences,
             idle_states: idle_states(s),
         }
@@ -93,13 +117,70 @@ impl Cpu {
     /// Intel, AMD or another x86.
     #[must_use]
     pub fn is_x86(&self) -> bool {
-        matches!(self.vendor.known(), Some(CpuVendor::Intel | CpuVendor::Amd | CpuVendor::Zhaoxin))
+        self.vendor.known().is_some_and(is_x86)
     }
 
     /// Arm architecture.
     #[must_use]
     pub fn is_arm(&self) -> bool {
         matches!(self.vendor.known(), Some(CpuVendor::Arm { .. }))
+    }
+}
+
+/// The driver of the first processor that `cpupower` printed.
+fn printed_driver(s: &Snapshot) -> Reading<String> {
+    let missing = Reading::Unreadable(Place::below(s.root(), "cmd/cpupower"), Why::NotCollected);
+    let texts = s.outputs.iter().filter(|o| o.kind == OutputKind::Cpupower);
+    let mut read = texts.flat_map(|o| cpupower::parse(s.data(o.entry)).into_iter().map(|p| (p, Place::of(o.entry))));
+    let hit = read.find_map(|(p, at)| p.driver.map(|d| (d, at)));
+    hit.map_or(missing, |(d, at)| Reading::Known(d.value, at.line(d.line)))
+}
+
+/// The governors that `cpupower` printed, where it printed that of each processor: by default it shows one of them.
+fn printed_governors(s: &Snapshot, processors: &Reading<u32>) -> Reading<Tally> {
+    let mut out = Reading::Unreadable(Place::below(s.root(), "cmd/cpupower"), Why::NotCollected);
+    for o in s.outputs.iter().filter(|o| o.kind == OutputKind::Cpupower) {
+        let (all, at) = (cpupower::parse(s.data(o.entry)), Place::of(o.entry));
+        let mut tally = Tally::new();
+        for g in all.iter().filter_map(|p| p.governor.as_ref()) {
+            match tally.iter_mut().find(|(v, ..)| *v == g.value) {
+                Some((_, n, _)) => *n += 1,
+                None => tally.push((g.value.clone(), 1, at.line(g.line))),
+            }
+        }
+        let shown: u32 = tally.iter().map(|(_, n, _)| n).sum();
+        if processors.known().is_some_and(|n| *n > 0 && *n == shown) {
+            return Reading::Known(tally, at);
+        }
+        out = Reading::Unreadable(at, Why::Malformed("not the governor of each processor".into()));
+    }
+    out
+}
+
+fn is_x86(vendor: &CpuVendor) -> bool {
+    matches!(vendor, CpuVendor::Intel | CpuVendor::Amd | CpuVendor::Zhaoxin)
+}
+
+/// What outputs of `lscpu` say. They come second to the kernel's own files. A text that is two machines' says nothing.
+struct Listed(Vec<(Lscpu, Place)>, Place);
+
+impl Listed {
+    fn of(s: &Snapshot) -> Self {
+        let texts = s.outputs.iter().filter(|o| o.kind == OutputKind::Lscpu);
+        let read = texts.map(|o| (lscpu::parse(s.data(o.entry)), Place::of(o.entry)));
+        Listed(read.filter(|(l, _)| !l.several).collect(), Place::below(s.root(), "cmd/lscpu"))
+    }
+
+    /// The first that shows it.
+    fn field<T>(&self, get: impl Fn(&Lscpu) -> Option<At<T>>) -> Reading<T> {
+        let found = self.0.iter().find_map(|(l, p)| Some((get(l)?, *p)));
+        match (found, self.0.first()) {
+            (Some((v, p)), _) => Reading::Known(v.value, p.line(v.line)),
+            (None, Some((_, p))) => {
+                Reading::Unreadable(*p, Why::Malformed("this output of lscpu does not show it".into()))
+            }
+            (None, None) => Reading::Unreadable(self.1, Why::NotCollected),
+        }
     }
 }
 
@@ -195,4 +276,75 @@ fn idle_states(s: &Snapshot) -> Reading<Vec<IdleState>> {
             })
             .collect()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LSCPU: &str = "On-line CPU(s) list: 0-7\nVendor ID: GenuineIntel\nModel name: Xeon\nCPU family: 6\nModel: 143\nSocket(s): 2\nFlags: fpu hypervisor\nHypervisor vendor: KVM\nVirtualization type: full\n";
+
+    fn node(lscpu: &str, cpuinfo: Option<&str>) -> Cpu {
+        let mut s = Snapshot::new("x");
+        let entry = s.add_file("pasted/lscpu.txt", lscpu.as_bytes()).expect("room");
+        s.outputs.push(linerate_snapshot::Output { kind: OutputKind::Lscpu, entry, argv: Vec::new(), status: None });
+        if let Some(text) = cpuinfo {
+            s.add_file("proc/cpuinfo", text.as_bytes());
+        }
+        Cpu::decode(&s)
+    }
+
+    #[test]
+    fn lscpu_serves_where_cpuinfo_is_missing() {
+        let c = node(LSCPU, None);
+        assert_eq!(
+            (c.vendor.known(), c.family.known(), c.model.known()),
+            (Some(&CpuVendor::Intel), Some(&6), Some(&143))
+        );
+        assert_eq!((c.processors.known(), c.sockets.known(), c.hypervisor.known()), (Some(&8), Some(&2), Some(&true)));
+        assert_eq!(c.named_hypervisor.known().map(String::as_str), Some("KVM"));
+        assert_eq!(c.vendor.place().pos, linerate_snapshot::Pos::Line(2));
+        let c = node(LSCPU, Some("processor\t: 0\nvendor_id\t: AuthenticAMD\nflags\t\t: fpu\n"));
+        assert_eq!(
+            (c.vendor.known(), c.hypervisor.known()),
+            (Some(&CpuVendor::Amd), Some(&false)),
+            "the kernel's file first"
+        );
+    }
+
+    #[test]
+    fn what_lscpu_does_not_show_is_not_known() {
+        let c = node("NUMA node(s): 1\nNUMA node0 CPU(s): 0-3\n", None);
+        assert!(c.vendor.is_unreadable() && c.hypervisor.is_unreadable() && c.sockets.is_unreadable());
+        let two = format!("CPU(s): 8\n{LSCPU}CPU(s): 8\n{LSCPU}");
+        assert!(node(&two, None).vendor.is_unreadable(), "two machines in one text");
+        let cut = "Vendor ID: GenuineIntel\nFlags: fpu vme";
+        assert!(node(cut, None).hypervisor.is_unreadable(), "the flags may go on");
+    }
+
+    #[test]
+    fn governors_of_all_processors_or_none() {
+        let one = |n: u32| {
+            format!(
+                "analyzing CPU {n}:\n  driver: amd-pstate-epp\n  The governor \"powersave\" may decide which speed to use\n"
+            )
+        };
+        let read = |text: String| {
+            let mut s = Snapshot::new("x");
+            let mut add = |kind, name: &str, text: &str| {
+                let entry = s.add_file(name, text.as_bytes()).expect("room");
+                s.outputs.push(linerate_snapshot::Output { kind, entry, argv: Vec::new(), status: None });
+            };
+            add(OutputKind::Lscpu, "pasted/a", "On-line CPU(s) list: 0-1\n");
+            add(OutputKind::Cpupower, "pasted/b", &text);
+            Cpu::decode(&s)
+        };
+        let c = read(one(0) + &one(1));
+        let tally: Vec<_> = c.governors.known().into_iter().flatten().map(|(v, n, _)| (v.as_str(), *n)).collect();
+        assert_eq!(
+            (tally, c.frequency_driver.known().map(String::as_str)),
+            (vec![("powersave", 2)], Some("amd-pstate-epp"))
+        );
+        assert!(read(one(0)).governors.is_unreadable(), "one processor is not all");
+    }
 }

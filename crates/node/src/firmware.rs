@@ -1,7 +1,9 @@
 //! What firmware and the environment say about the machine: DMI, detected virtualisation, lockdown.
 
 use crate::kernel::Kernel;
+use linerate_formats::At;
 use linerate_formats::dmesg::Event;
+use linerate_formats::dmidecode::{self, Dmi};
 use linerate_snapshot::{Lookup, OutputKind, Place, Reading, Snapshot, Why};
 
 /// Kernel lockdown level.
@@ -39,15 +41,18 @@ pub struct Firmware {
 
 impl Firmware {
     pub(crate) fn decode(s: &Snapshot, log: &Kernel) -> Self {
-        let dmi = |leaf| s.text(s.root(), leaf).map(str::to_owned);
+        let printed = Printed::of(s);
+        let dmi = |leaf, get: fn(&Dmi) -> &Option<At<String>>| {
+            s.text(s.root(), leaf).map(str::to_owned).or(|| printed.field(get))
+        };
         let container = container(s);
         let detected = s.outputs.iter().find(|o| o.kind == OutputKind::DetectVirt);
         Firmware {
             container,
-            sys_vendor: dmi("sys/class/dmi/id/sys_vendor"),
-            product: dmi("sys/class/dmi/id/product_name"),
-            board_vendor: dmi("sys/class/dmi/id/board_vendor"),
-            bios_version: dmi("sys/class/dmi/id/bios_version"),
+            sys_vendor: dmi("sys/class/dmi/id/sys_vendor", |d| &d.sys_vendor),
+            product: dmi("sys/class/dmi/id/product_name", |d| &d.product),
+            board_vendor: dmi("sys/class/dmi/id/board_vendor", |d| &d.board_vendor),
+            bios_version: dmi("sys/class/dmi/id/bios_version", |d| &d.bios_version),
             logged_machine: logged_machine(log),
             detected_virt: match detected {
                 Some(o) => Reading::Known(s.data(o.entry), Place::of(o.entry))
@@ -88,6 +93,29 @@ impl Firmware {
     #[must_use]
     pub fn in_container(&self) -> bool {
         self.container.is_some() || self.is_container_virt()
+    }
+}
+
+/// What outputs of `dmidecode` say. They come second to the kernel's own files.
+struct Printed(Vec<(Dmi, Place)>, Place);
+
+impl Printed {
+    fn of(s: &Snapshot) -> Self {
+        let texts = s.outputs.iter().filter(|o| o.kind == OutputKind::Dmidecode);
+        let read = texts.map(|o| (dmidecode::parse(s.data(o.entry)), Place::of(o.entry)));
+        Printed(read.collect(), Place::below(s.root(), "cmd/dmidecode"))
+    }
+
+    /// The first that shows it.
+    fn field(&self, get: fn(&Dmi) -> &Option<At<String>>) -> Reading<String> {
+        let found = self.0.iter().find_map(|(d, p)| get(d).as_ref().map(|v| (v, *p)));
+        match (found, self.0.first()) {
+            (Some((v, p)), _) => Reading::Known(v.value.clone(), p.line(v.line)),
+            (None, Some((_, p))) => {
+                Reading::Unreadable(*p, Why::Malformed("this output of dmidecode does not show it".into()))
+            }
+            (None, None) => Reading::Unreadable(self.1, Why::NotCollected),
+        }
     }
 }
 
@@ -214,6 +242,37 @@ mod tests {
             assert_eq!(named(vendor, product).as_deref(), want, "{vendor} {product}");
         }
     }
+
+    #[test]
+    fn dmidecode_serves_where_the_files_are_missing() {
+        let read = |vendor: Option<&str>| {
+            let mut s = Snapshot::new("x");
+            let text = "Handle 0x0100, DMI type 1, 27 bytes\nSystem Information\n\tManufacturer: QEMU\n\tProduct Name: Standard PC\n\tSerial Number: 1\n";
+            let entry = s.add_file("pasted/dmidecode.txt", text.as_bytes()).unwrap();
+            s.outputs.push(linerate_snapshot::Output {
+                kind: OutputKind::Dmidecode,
+                entry,
+                argv: Vec::new(),
+                status: None,
+            });
+            if let Some(v) = vendor {
+                s.add_file("sys/class/dmi/id/sys_vendor", v.as_bytes());
+            }
+            Firmware::decode(&s, &Kernel::decode(&s))
+        };
+        let f = read(None);
+        assert_eq!(
+            (f.sys_vendor.known().map(String::as_str), f.sys_vendor.place().pos),
+            (Some("QEMU"), linerate_snapshot::Pos::Line(3))
+        );
+        assert!(f.bios_version.is_unreadable() && hypervisor_by_dmi(&f).is_some_and(|(n, _)| n == "QEMU"));
+        assert_eq!(
+            read(Some("Dell Inc.")).sys_vendor.known().map(String::as_str),
+            Some("Dell Inc."),
+            "the kernel's file first"
+        );
+    }
+
     #[test]
     fn hypervisors_by_the_boot_logs_line() {
         for (line, want) in [

@@ -151,6 +151,14 @@ impl<'s> Nvidia<'s> {
                 Err(_) => {}
             }
         }
+        // The summary shows less than a query.
+        for o in s.outputs.iter().filter(|o| o.kind == OutputKind::NvidiaSmiTable) {
+            let table = nvidia_smi::parse_table(s.data(o.entry));
+            if table.driver_version.is_some() || !table.gpus.is_empty() {
+                cut::note(cuts, o.entry, &table.left_out);
+                nvidia.take(of_table(table), o.entry);
+            }
+        }
         // The library fills in what nvidia-smi did not say: it is there where the tool is not.
         for o in s.outputs.iter().filter(|o| o.kind == OutputKind::Nvml) {
             if let Ok(answers) = nvml::parse(s.data(o.entry))
@@ -228,6 +236,25 @@ fn topo(s: &Snapshot) -> Reading<Topo> {
     out
 }
 
+/// What the summary shows, in the form of a query. How many GPUs there are it does not say.
+fn of_table(table: nvidia_smi::Table) -> Query {
+    let gpu = |g: nvidia_smi::TableGpu| nvidia_smi::Gpu {
+        line: g.line,
+        bdf: Some(g.bdf),
+        product_name: g.whole_name().map(|n| At::new(n.to_owned(), g.line)),
+        fb_total_mib: g.memory_total_mib,
+        ecc_mode: g.ecc_mode().map(|e| At::new(e.to_owned(), g.line)),
+        mig_mode: g.mig_mode,
+        ..nvidia_smi::Gpu::default()
+    };
+    Query {
+        driver_version: table.driver_version,
+        cuda_version: table.cuda_version,
+        gpus: table.gpus.into_iter().map(gpu).collect(),
+        ..Query::default()
+    }
+}
+
 /// The library's answers in the form of the tool's. The file is short: its first line stands for all.
 fn as_query(answers: Nvml) -> Query {
     const LINE: u32 = 1;
@@ -281,5 +308,24 @@ mod tests {
         let gpu = n.gpu("19:00.0".parse().unwrap()).unwrap();
         assert_eq!((gpu.bar1_mib.known(), gpu.replays.known()), (Some(&131_072), None));
         assert!(n.asked.known().is_some() && n.driver.version.known().is_some_and(|v| v == "570.133.20"));
+    }
+
+    #[test]
+    fn the_summary_serves_where_no_query_is() {
+        let table = "| NVIDIA-SMI 535.54.03    Driver Version: 535.54.03    CUDA Version: 12.2     |\n\
+            |   0  NVIDIA H100 PCIe    Off  | 00000000:07:00.0 Off |                    0 |\n\
+            | N/A   30C    P0    62W / 350W |      0MiB / 81559MiB |      0%      Default |\n";
+        let mut s = Snapshot::new("table");
+        let entry = s.add_file("pasted/nvidia-smi.txt", table.as_bytes()).unwrap();
+        s.outputs.push(Output { kind: OutputKind::NvidiaSmiTable, entry, argv: Vec::new(), status: None });
+        let n = Nvidia::decode(&s, &mut Vec::new());
+        let gpu = n.gpu("07:00.0".parse().unwrap()).unwrap();
+        assert_eq!(
+            (gpu.name.known().map(String::as_str), gpu.fb_mib.known()),
+            (Some("NVIDIA H100 PCIe"), Some(&81_559))
+        );
+        assert_eq!((gpu.ecc.known().map(String::as_str), gpu.mig.known()), (Some("Enabled"), None));
+        assert!(!n.whole && n.driver.version.known().is_some_and(|v| v == "535.54.03"), "it does not count its GPUs");
+        assert!(gpu.uuid.is_unreadable() && n.driver.cuda.known().is_some_and(|v| v == "12.2"));
     }
 }

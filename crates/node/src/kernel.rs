@@ -4,6 +4,7 @@ use linerate_formats::cmdline::{self, Cmdline};
 use linerate_formats::dmesg;
 use linerate_formats::kernel_config::{self, ConfigOption};
 use linerate_formats::kernel_version::{self, KernelVersion};
+use linerate_formats::uname;
 use linerate_snapshot::{EntryId, OutputKind, Place, Reading, Snapshot, Why};
 
 /// A classified line of the kernel's log.
@@ -47,7 +48,7 @@ impl Kernel {
             .or(|| s.text(root, "proc/version").parse("no release in it", |t| t.split_whitespace().nth(2)))
             .parse("not a kernel release", kernel_version::parse);
         let log = log(s);
-        let release = release.or(|| logged_release(&log));
+        let release = release.or(|| named_release(s)).or(|| logged_release(&log));
         Kernel {
             release,
             cmdline: output(s, OutputKind::Cmdline, "proc/cmdline").map(cmdline::parse).or(|| logged_cmdline(s, &log)),
@@ -180,6 +181,16 @@ fn config(s: &Snapshot) -> Reading<Vec<ConfigOption>> {
     match s.children(boot).into_iter().find(|(n, _)| n.starts_with("config-")) {
         Some((_, e)) => Reading::Known(kernel_config::parse(s.data(e)), Place::of(e)),
         None => s.missing(boot, "config-*"),
+    }
+}
+
+/// The release that `uname` printed.
+fn named_release(s: &Snapshot) -> Reading<KernelVersion> {
+    let mut texts = s.outputs.iter().filter(|o| o.kind == OutputKind::Uname);
+    let hit = texts.find_map(|o| Some((uname::parse(s.data(o.entry))?, Place::of(o.entry))));
+    match hit {
+        Some((release, place)) => Reading::Known(release.value, place.line(release.line)),
+        None => Reading::Unreadable(Place::below(s.root(), "cmd/uname"), Why::NotCollected),
     }
 }
 

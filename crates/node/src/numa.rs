@@ -1,7 +1,7 @@
 //! NUMA nodes.
 
 use crate::cpu::Cpu;
-use linerate_formats::numactl;
+use linerate_formats::{lscpu, numactl};
 use linerate_snapshot::{EntryId, Lookup, OutputKind, Place, Reading, Snapshot, Why};
 
 /// A NUMA node.
@@ -55,7 +55,7 @@ pub(crate) fn decode(s: &Snapshot, cpu: &Cpu) -> Reading<Vec<NumaNode>> {
         nodes.sort_unstable_by_key(|n| n.id);
         nodes
     });
-    own.or(|| by_numactl(s, cpu))
+    own.or(|| by_numactl(s, cpu)).or(|| by_lscpu(s, cpu))
 }
 
 /// `Node 0 MemTotal:  1056417280 kB`.
@@ -98,6 +98,31 @@ fn by_numactl(s: &Snapshot, cpu: &Cpu) -> Reading<Vec<NumaNode>> {
         }
     };
     let mut nodes: Vec<NumaNode> = hardware.nodes.into_iter().map(node).collect();
+    nodes.sort_unstable_by_key(|n| n.id);
+    Reading::Known(nodes, at)
+}
+
+/// The nodes as `lscpu` printed them, without distances. As with [`by_numactl`], a part shows none.
+fn by_lscpu(s: &Snapshot, cpu: &Cpu) -> Reading<Vec<NumaNode>> {
+    let missing = Reading::Unreadable(Place::below(s.root(), "sys/devices/system/node"), Why::NotCollected);
+    let texts = s.outputs.iter().filter(|o| o.kind == OutputKind::Lscpu);
+    let mut read = texts.map(|o| (lscpu::parse(s.data(o.entry)), Place::of(o.entry)));
+    let Some((text, at)) = read.find(|(l, _)| l.has_all_nodes()) else { return missing };
+    let node = |n: lscpu::NumaNode| {
+        let cpulist = n.cpus.value.to_string();
+        let socket = socket(s, cpu, &cpulist);
+        NumaNode {
+            id: n.id,
+            cpulist,
+            cpumap: None,
+            socket,
+            distance: Vec::new(),
+            memory_kib: None,
+            free_huge_pages: Vec::new(),
+            place: at.line(n.cpus.line),
+        }
+    };
+    let mut nodes: Vec<NumaNode> = text.numa.into_iter().map(node).collect();
     nodes.sort_unstable_by_key(|n| n.id);
     Reading::Known(nodes, at)
 }
@@ -202,6 +227,26 @@ mod tests {
         assert_eq!(lists, [("0-1", vec![10, 21]), ("2-3", vec![21, 10])]);
         assert_eq!(read(two, true).known().map(Vec::len), Some(1), "the kernel's own files count first");
         assert!(read("available: 2 nodes (0-1)\nnode 0 cpus: 0 1\n", false).is_unreadable(), "a part");
+    }
+
+    #[test]
+    fn lscpu_shows_the_nodes_where_nothing_else_does() {
+        let read = |text: &str| {
+            let mut s = Snapshot::new("x");
+            let entry = s.add_file("pasted/lscpu.txt", text.as_bytes()).expect("room");
+            s.outputs.push(linerate_snapshot::Output {
+                kind: OutputKind::Lscpu,
+                entry,
+                argv: Vec::new(),
+                status: None,
+            });
+            decode(&s, &Cpu::decode(&s))
+        };
+        let two = "NUMA node(s): 2\nNUMA node0 CPU(s): 0-3\nNUMA node1 CPU(s): 4-7\n";
+        let nodes = read(two);
+        let lists: Vec<_> = nodes.known().into_iter().flatten().map(|n| (n.id, n.cpulist.as_str())).collect();
+        assert_eq!(lists, [(0, "0-3"), (1, "4-7")]);
+        assert!(read("NUMA node(s): 2\nNUMA node0 CPU(s): 0-3\n").is_unreadable(), "a part");
     }
 
     #[test]

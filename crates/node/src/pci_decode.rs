@@ -4,6 +4,7 @@ use crate::cut::{self, Cut};
 use crate::pci::{ExpressRegister, FnId, Kind, Parent, PciFunction, PciTree, absorb};
 use crate::rdma::RdmaDevice;
 use hashbrown::{HashMap, HashSet};
+use linerate_formats::lstopo;
 use linerate_formats::pci::Bdf;
 use linerate_formats::pci::lspci;
 use linerate_snapshot::{EntryId, Lookup, OutputKind, Place, Reading, Snapshot, Why};
@@ -31,12 +32,26 @@ pub(crate) fn tree<'s>(s: &'s Snapshot, rdma: &Reading<Vec<RdmaDevice>>, cuts: &
     functions.dedup_by_key(|f| f.bdf);
     crate::pci_shown::trees(s, &mut functions, &mut above, cuts);
     crate::pci_shown::registers(s, &mut functions, cuts);
+    near_nodes(s, &mut functions);
     let mut tree = PciTree { functions, seen, data_paths: Vec::new() };
     classify(&mut tree, rdma);
     parents(&mut tree, &above);
     doubt(&mut tree, s);
     tree.data_paths = crate::direct::data_paths(&tree);
     tree
+}
+
+/// NUMA nodes that `lstopo` shows, of functions whose own is not seen. It leaves out most functions: it adds none.
+fn near_nodes(s: &Snapshot, functions: &mut [PciFunction<'_>]) {
+    for o in s.outputs.iter().filter(|o| o.kind == OutputKind::Lstopo) {
+        for d in lstopo::parse(s.data(o.entry)) {
+            let Ok(at) = functions.binary_search_by_key(&d.bdf, |f| f.bdf) else { continue };
+            if let Some(f) = functions.get_mut(at) {
+                let node = d.node.and_then(|n| i32::try_from(n).ok());
+                put(&mut f.numa_node, node, Place::of(o.entry).line(d.line));
+            }
+        }
+    }
 }
 
 /// Adds what a text shows: to functions that sysfs already has, what sysfs did not show; else new functions.
@@ -224,5 +239,29 @@ fn parents(tree: &mut PciTree<'_>, above: &[(Bdf, Bdf)]) {
             },
         };
         tree.functions[i].parent = parent;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lstopo_shows_the_node_of_a_function_that_is_listed() {
+        let mut s = Snapshot::new("x");
+        let mut add = |kind, name: &str, text: &str| {
+            let entry = s.add_file(name, text.as_bytes()).expect("room");
+            s.outputs.push(linerate_snapshot::Output { kind, entry, argv: Vec::new(), status: None });
+        };
+        add(OutputKind::Lspci, "pasted/a", "41:00.0 3D controller [0302]: NVIDIA Corporation Device [10de:2330]\n");
+        add(
+            OutputKind::Lstopo,
+            "pasted/b",
+            "Machine\n  Package L#0\n    NUMANode L#0 (P#1 1GB)\n    HostBridge\n      PCI 41:00.0 (3D)\n      PCI 42:00.0 (NVMe)\n",
+        );
+        let missing = Reading::Unreadable(Place::of(s.root()), Why::NotCollected);
+        let tree = tree(&s, &missing, &mut Vec::new());
+        let [f] = tree.functions.as_slice() else { panic!("{}", tree.functions.len()) };
+        assert_eq!((f.numa_node.known(), f.numa_node.place().pos), (Some(&1), linerate_snapshot::Pos::Line(5)));
     }
 }

@@ -5,7 +5,8 @@ mod common;
 
 use common::schema::Schema;
 use linerate_doctor::answer::{
-    Answer, Cause, Cell, Confidence, Evidence, Failure, Gdr, Input, Job, Matrix, NicList, Note, Row, Setting, Undecided,
+    Answer, Cause, Cell, Confidence, Evidence, Explanation, Failure, Figure, Gdr, Input, Job, Matrix, Next, NicList,
+    Note, Outcome, Row, Setting, Share, Undecided,
 };
 use linerate_report::Style;
 use linerate_report::doctor::{json, markdown, text};
@@ -168,6 +169,7 @@ fn sick() -> Answer {
             why: "the internal network is used; that is right here".into(),
             evidence: vec![],
         }],
+        figures: vec![],
         timeline: vec![
             Failure {
                 who: "gpu-2 rank 17".into(),
@@ -195,6 +197,72 @@ fn sick() -> Answer {
 
 fn good() -> Answer {
     Answer { jobs: vec![Job { nics: vec![], matrix: Matrix::default(), ..job() }], ..Answer::default() }
+}
+
+/// A table alone.
+fn figure() -> Answer {
+    let fit = |id, what: &str, basis, on_node: Option<&str>| Explanation {
+        id,
+        what: what.into(),
+        because: "such a link carries 52.2–57.5 Gb/s of data".into(),
+        basis,
+        rules: vec!["pcie/link-width"],
+        on_node: on_node.map(str::to_owned),
+    };
+    Answer {
+        figures: vec![Figure {
+            name: "perftest RDMA_Write bandwidth of mlx5_0".into(),
+            value: 52.5,
+            unit: "Gb/s",
+            ceiling: Some("392–397 Gb/s: the port on gpu-1 runs at 400 Gb/s".into()),
+            share: Some(Share { low: 0.132, high: 0.134 }),
+            evidence: at("table.txt:17", "52.5 Gb/s at 64 KiB"),
+            shape: "one size, 64 KiB".into(),
+            fits: vec![
+                fit(
+                    "pcie/step",
+                    "the PCIe link between NIC and memory runs at Gen3 x8 (or Gen4 x4)",
+                    "derived",
+                    Some("pcie/link-width fails: 0000:41:00.0: runs at x8 of x16"),
+                ),
+                fit("path/translated", "the IOMMU translates each access of the NIC", "estimate", None),
+            ],
+            fits_left_out: 1,
+            excluded: vec![Note {
+                what: "GPU and NIC are below different root ports".into(),
+                why: "numa/no-shared-switch passes on the nodes that were given".into(),
+                evidence: vec![],
+            }],
+            next: Some(Next {
+                command: "lspci -vv -s 41:00.0 | grep LnkSta:".into(),
+                outcomes: vec![
+                    Outcome { shows: "a lower speed or width", fits: vec![1] },
+                    Outcome { shows: "full speed and width", fits: vec![2] },
+                ],
+            }),
+            reached: false,
+        }],
+        inputs: vec![Input {
+            name: "table.txt".into(),
+            kind: "perftest output".into(),
+            bytes: 688,
+            lines: 17,
+            ..Input::default()
+        }],
+        ..Answer::default()
+    }
+}
+
+#[test]
+fn a_figure_at_eighty_columns() {
+    insta::assert_snapshot!(show(&figure(), 80));
+}
+
+#[test]
+fn a_figure_for_a_ticket() {
+    let mut out = Vec::new();
+    markdown::render(&figure(), &mut out).unwrap();
+    insta::assert_snapshot!(String::from_utf8(out).unwrap().replace(env!("CARGO_PKG_VERSION"), "VERSION"));
 }
 
 fn undecided() -> Answer {
@@ -303,6 +371,13 @@ fn hostile() -> Answer {
     }
     j.matrix.columns = vec![evil(); 3];
     a.limits = vec![evil()];
+    a.figures = figure().figures;
+    for f in &mut a.figures {
+        (f.name, f.shape, f.ceiling, f.evidence) = (evil(), evil(), Some(evil()), evidence());
+        f.fits.iter_mut().for_each(|e| (e.what, e.because, e.on_node) = (evil(), evil(), Some(evil())));
+        f.excluded.iter_mut().for_each(|n| (n.what, n.why) = (evil(), evil()));
+        f.next.iter_mut().for_each(|n| n.command = evil());
+    }
     a
 }
 
@@ -342,7 +417,7 @@ fn document(a: &Answer) -> Value {
 #[test]
 fn documents_match_their_schema() {
     let schema = Schema::of("doctor-1");
-    for a in [sick(), good(), undecided(), hostile(), Answer::default()] {
+    for a in [sick(), good(), undecided(), figure(), hostile(), Answer::default()] {
         let value = document(&a);
         schema.check(&value).unwrap();
         assert_eq!((&value["schema"], &value["exit_code"]), (&json::SCHEMA.into(), &a.exit_code().into()));

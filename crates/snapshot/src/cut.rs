@@ -1,7 +1,6 @@
 //! A ticket in one file: a log, a matrix of `nvidia-smi topo -m`, a few lines of `lspci`, a kernel's message. What tools printed is
 //! cut out and read as facts about a node, each at its own line.
 
-use crate::owners::is_once;
 use crate::texts::{Texts, content};
 use crate::{Snapshot, hosts};
 use linerate_formats::bounds::{DOCTOR_BLOCK_NODES, DOCTOR_BLOCKS};
@@ -47,7 +46,7 @@ impl Node<'_> {
     fn takes(&self, b: &Block) -> bool {
         match (&self.host, &b.host) {
             (Some(own), Some(host)) => own == host,
-            _ => self.blocks.iter().all(|have| have.kind != b.kind || !is_once(b.kind) || go_together(have, b)),
+            _ => self.blocks.iter().all(|have| have.kind != b.kind || !b.kind.tool().once || go_together(have, b)),
         }
     }
 }
@@ -136,10 +135,22 @@ fn others(text: &str, blocks: &[Block]) -> (usize, usize) {
     (other.count() + usize::from(first > 0), first)
 }
 
-/// `lspci | grep NVIDIA` and `lspci | grep Mellanox` are of one node; two lists of the same devices are of two.
+/// `lspci | grep NVIDIA` and `lspci | grep Mellanox` are of one node; two lists of the same devices are of two. So are two texts that show one
+/// line of `lscpu` or one structure of `dmidecode`.
 fn go_together(a: &Block, b: &Block) -> bool {
-    let bdfs = |b: &Block| b.text.lines().filter_map(function).collect::<BTreeSet<Bdf>>();
-    a.kind == Kind::Lspci && bdfs(a).is_disjoint(&bdfs(b))
+    fn keys(b: &Block, is_key: fn(&str) -> Option<&str>) -> BTreeSet<&str> {
+        b.text.lines().filter(|l| !is_prompt(l)).filter_map(is_key).map(str::trim).collect()
+    }
+    let disjoint = |is_key| keys(a, is_key).is_disjoint(&keys(b, is_key));
+    match a.kind {
+        Kind::Lspci => {
+            let bdfs = |b: &Block| b.text.lines().filter_map(function).collect::<BTreeSet<Bdf>>();
+            bdfs(a).is_disjoint(&bdfs(b))
+        }
+        Kind::Lscpu => disjoint(|l| l.split_once(':').map(|(key, _)| key)),
+        Kind::Dmidecode => disjoint(|l| l.ends_with(" Information").then_some(l)),
+        _ => false,
+    }
 }
 
 /// Texts of tools in a file, and whether there may be more than the limit.

@@ -78,7 +78,7 @@ fn are_apart(texts: &[Pasted], hosts: &[BTreeSet<String>], keys: &[String]) -> b
     }
     // Two texts of one tool, of which a node has one, whose files' names say whose they are.
     let mut seen: BTreeMap<Kind, &str> = BTreeMap::new();
-    let mut once = texts.iter().zip(keys).filter(|(t, key)| is_once(t.kind) && !key.is_empty());
+    let mut once = texts.iter().zip(keys).filter(|(t, key)| t.kind.tool().once && !key.is_empty());
     once.any(|(t, key)| seen.insert(t.kind, key).is_some_and(|before| before != key))
 }
 
@@ -97,35 +97,6 @@ fn key(t: &Pasted, hosts: &BTreeSet<String>, words: &BTreeSet<String>) -> String
     }
 }
 
-/// Whether a node has one such text, which is about all of it: not one for each interface, adapter or guest.
-pub(crate) fn is_once(kind: Kind) -> bool {
-    use Kind::*;
-    matches!(
-        kind,
-        Cmdline
-            | Cpuinfo
-            | DetectVirt
-            | Dmesg
-            | Ibdev2netdev
-            | Ibstat
-            | IbvDevinfo
-            | Lspci
-            | LspciTree
-            | Modules
-            | Numactl
-            | NvidiaSmiQuery
-            | NvidiaSmiTopo
-            | NvidiaSmiXml
-            | Nvml
-            | RdmaDev
-            | RdmaLink
-            | RdmaStatistic
-            | RdmaTopo
-            | RdmaTopoDump
-            | ShowGids
-    )
-}
-
 fn file_words(path: &Path) -> Vec<String> {
     let name = path.file_name().map(|n| n.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty()).map(str::to_owned).collect()
@@ -133,7 +104,7 @@ fn file_words(path: &Path) -> Vec<String> {
 
 /// Words that stand in names of files of different tools, of which a node has one text each, but not in all.
 fn common_words(texts: &[Pasted]) -> BTreeSet<String> {
-    let once: Vec<&Pasted> = texts.iter().filter(|t| is_once(t.kind)).collect();
+    let once: Vec<&Pasted> = texts.iter().filter(|t| t.kind.tool().once).collect();
     let mut tools: BTreeMap<String, (BTreeSet<Kind>, usize)> = BTreeMap::new();
     for t in &once {
         for w in file_words(&t.path).into_iter().collect::<BTreeSet<_>>() {

@@ -143,14 +143,17 @@ static PROBES: &[Probe] = &[
     },
 ];
 
+/// Outcomes, with the places of the explanations that predict each, and their weight.
+type Split = Vec<(&'static str, Vec<usize>, f64)>;
+
 impl Probe {
     fn outcome(&self, why: Why) -> &'static str {
         self.shows.iter().find(|(w, _)| *w == why).map_or(self.else_shows, |(_, o)| *o)
     }
 
     /// Outcomes with the places of the explanations that predict them.
-    fn split(&self, fits: &[Weighed]) -> Vec<(&'static str, Vec<usize>, f64)> {
-        let mut out: Vec<(&'static str, Vec<usize>, f64)> = Vec::new();
+    fn split(&self, fits: &[Weighed]) -> Split {
+        let mut out = Split::new();
         for (i, f) in fits.iter().enumerate() {
             let outcome = self.outcome(f.fit.why);
             match out.iter_mut().find(|(o, ..)| *o == outcome) {
@@ -178,7 +181,7 @@ pub(super) fn next(fits: &[Weighed], m: &Measured<'_>) -> Option<Next> {
         Of::Latency(t) => t.run.header.device.as_deref(),
         Of::Collective(_) => None,
     };
-    let mut best: Option<(f64, &Probe, Vec<(&'static str, Vec<usize>, f64)>)> = None;
+    let mut best: Option<(f64, &Probe, Split)> = None;
     for probe in PROBES.iter().filter(|p| (p.of)(&m.of)) {
         let split = probe.split(fits);
         let bits = information(&split);

@@ -143,12 +143,12 @@ fn latency(run: &Run) -> Option<(u32, Measured<'_>)> {
 fn collective(run: &nccl_tests::Run) -> Option<(u32, Measured<'_>)> {
     let row = run.largest()?;
     let value = row.best_busbw()?.0;
-    if !(value > 0.0) || run.ran_alone() {
+    if value <= 0.0 || !value.is_finite() || run.ran_alone() {
         return None;
     }
     let listed = run.ranks_not_kept == 0 && !run.ranks.is_empty() && run.ranks.iter().all(|r| r.host.is_some());
     let hosts = listed.then(|| run.hosts());
-    let per_host = hosts.filter(|h| *h > 0 && run.ranks.len() % h == 0).map(|h| run.ranks.len() / h);
+    let per_host = hosts.filter(|h| *h > 0 && run.ranks.len().is_multiple_of(*h)).map(|h| run.ranks.len() / h);
     let names: BTreeSet<&str> = run.ranks.iter().map(|r| r.name.trim()).collect();
     let gpu = if names.len() == 1 { names.into_iter().next().filter(|n| !n.is_empty()) } else { None };
     let mut points: Vec<(u64, f64)> = run.rows.iter().filter_map(|r| Some((r.size.0, r.best_busbw()?.0))).collect();

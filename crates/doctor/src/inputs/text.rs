@@ -102,7 +102,8 @@ fn facts(source: &Source, kind: Kind, bytes: Vec<u8>, reader: Option<Reader>, al
     if let Some(reader) = reader {
         reader.finish(&mut all.observer);
     }
-    if pieces {
+    // A long log may begin with what a script shows of the machine.
+    if pieces || longer && kind.tool().is_aside() {
         return;
     }
     if longer {

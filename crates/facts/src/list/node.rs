@@ -104,7 +104,7 @@ pub(super) static NODE: &[Row<ReadNode>] = &[
             "memory.memlock.hard_bytes",
             Form::Limit,
             "Hard limit of locked memory of the process that looked",
-            |n| copy(&n.memory.memlock, |l| Value::Limit(l.1)),
+            |n| copy(&n.memory.memlock.part(|l| l.1), Value::Limit),
         ),
     ),
     counting(Unit::Bytes, fact("memory.shm_bytes", Form::Number, "Size of /dev/shm", |n| number(&n.memory.shm_bytes))),

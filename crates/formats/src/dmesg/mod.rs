@@ -37,6 +37,7 @@ pub const TOOL: Tool = Tool {
         "[    0.000000] Linux version 6.8.0 (gcc \"13\")\n[    1.5] x \"y\"\n",
         "[  +0.000012] usb 1-1: Product: \"x\"\n",
     ],
+    once: true,
     ..Tool::NONE
 };
 

@@ -1,6 +1,7 @@
 //! `nvidia-smi`: the query as text and XML, the topology and peer-to-peer matrices, CSV, and the default table.
 
 mod csv;
+mod list;
 mod matrix;
 mod nvlink;
 mod query_text;
@@ -10,6 +11,7 @@ mod table;
 mod topo;
 
 pub use csv::{Csv, CsvRow, parse_csv};
+pub use list::{ListedGpu, ListedInstance, parse_list};
 pub use nvlink::{GpuLinks, NVLINK, parse_nvlink};
 pub use query_text::parse_query;
 pub use query_xml::parse_xml;
@@ -32,6 +34,7 @@ pub const QUERY: Tool = Tool {
     commands: &[Command::with("nvidia-smi", &["-q"])],
     read: |b| seen(parse_query(b)),
     samples: &["$ nvidia-smi -q\n==============NVSMI LOG==============\n"],
+    once: true,
     ..Tool::NONE
 };
 
@@ -45,6 +48,7 @@ pub const XML: Tool = Tool {
     commands: &[Command::with("nvidia-smi", &["-q", "-x"])],
     read: |b| seen(parse_xml(b).is_ok()),
     samples: &["<?xml version=\"1.0\" ?>\n<!DOCTYPE nvidia_smi_log SYSTEM \"x\">\n<nvidia_smi_log>"],
+    once: true,
     ..Tool::NONE
 };
 
@@ -61,6 +65,7 @@ pub const TOPO: Tool = Tool {
     commands: &[Command::with("nvidia-smi", &["topo"])],
     read: |b| seen(parse_topo(b).is_ok()),
     samples: &["\x1b[4m\tGPU0\tGPU1\tCPU Affinity\x1b[0m\r\nGPU0\t X \tNV12\t0-3\r\n"],
+    once: true,
     ..Tool::NONE
 };
 
@@ -82,11 +87,28 @@ pub const TABLE: Tool = Tool {
     name: "nvidia-smi-table",
     called: "nvidia-smi",
     run: "nvidia-smi",
-    gives: Gives::NoFacts("nvidia-smi's summary (`nvidia-smi -q -x` says more)"),
-    marks: &[Mark::Line(|l| starts(l, &["| NVIDIA-SMI"]))],
+    gives: Gives::Facts,
+    // Scripts of jobs print it above what matters more.
+    marks: &[Mark::Aside(|l| starts(l, &["| NVIDIA-SMI"]))],
     commands: &[Command { program: "nvidia-smi", args: Args::None }],
     read: |b| seen(parse_table(b)),
     samples: &["| NVIDIA-SMI 450.80.02    Driver Version: 450.80.02    CUDA Version: 11.0     |\n"],
+    once: true,
+    ..Tool::NONE
+};
+
+/// `nvidia-smi -L`.
+pub const LIST: Tool = Tool {
+    name: "nvidia-smi-list",
+    called: "nvidia-smi -L",
+    run: "nvidia-smi -L",
+    // The node knows GPUs by their PCI addresses, which are not in it.
+    gives: Gives::NoFacts("a list of GPUs without addresses (`nvidia-smi -q -x` says more)"),
+    // Other outputs name GPUs so, too, with more below each.
+    marks: &[Mark::Whole(list::is_own)],
+    commands: &[Command::with("nvidia-smi", &["-L"]), Command::with("nvidia-smi", &["--list-gpus"])],
+    read: |b| seen(parse_list(b)),
+    samples: &["GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-11112222-3333-4444-5555-666677778888)\n"],
     ..Tool::NONE
 };
 

@@ -29,20 +29,48 @@ pub struct TableGpu {
     pub name: String,
     /// Address.
     pub bdf: Bdf,
+    /// Persistence mode: `On`, `Off`, `N/A`.
+    pub persistence: Option<String>,
+    /// `Volatile Uncorr. ECC`: errors since the driver was loaded; `Off` where errors are not corrected, `N/A` where they cannot be.
+    pub ecc_uncorrected: Option<String>,
     /// Memory in MiB, from the row below.
     pub memory_total_mib: Option<At<u64>>,
+    /// `MIG M.`, from the third row: `Enabled`, `Disabled`, `N/A`. Old drivers have no such row.
+    pub mig_mode: Option<At<String>>,
 }
 
-/// Parses the table.
+impl TableGpu {
+    /// Whether memory errors are corrected, in the words of `nvidia-smi -q`.
+    #[must_use]
+    pub fn ecc_mode(&self) -> Option<&'static str> {
+        match self.ecc_uncorrected.as_deref()? {
+            "Off" => Some("Disabled"),
+            "N/A" => Some("N/A"),
+            errors => errors.bytes().all(|b| b.is_ascii_digit()).then_some("Enabled"),
+        }
+    }
+
+    /// The product's name, where the tool did not cut it.
+    #[must_use]
+    pub fn whole_name(&self) -> Option<&str> {
+        (!self.name.ends_with("...")).then_some(self.name.as_str())
+    }
+}
+
+/// Parses the first table of a text: another is of another node, or of another moment.
 pub fn parse_table(bytes: &[u8]) -> Table {
     let text = decode(bytes);
     let mut out = Table::default();
+    let mut headed = false;
     for (line, raw) in lines(&text) {
         let after = |keys: &[&str]| {
             let rest = keys.iter().find_map(|k| raw.split_once(k)).map(|(_, r)| r)?;
             let word = rest.split_whitespace().next().filter(|w| *w != "|" && *w != "N/A")?;
             Some(At::new(word.to_owned(), line))
         };
+        if raw.contains("NVIDIA-SMI") && raw.trim_start().starts_with('|') && std::mem::replace(&mut headed, true) {
+            break;
+        }
         if raw.contains("NVIDIA-SMI") {
             out.driver_version = out.driver_version.or_else(|| after(&["Driver Version:", "KMD Version:"]));
             out.cuda_version = out.cuda_version.or_else(|| after(&["CUDA Version:", "CUDA UMD Version:"]));
@@ -54,11 +82,22 @@ pub fn parse_table(bytes: &[u8]) -> Table {
             } else {
                 leave_out(&mut out.left_out, Limit::GPUS, line);
             }
-        } else if let (Some(last), Some(memory)) = (out.gpus.last_mut(), cells.iter().find_map(|c| memory_total(c))) {
-            last.memory_total_mib.get_or_insert(At::new(memory, line));
+        } else if let Some(last) = out.gpus.last_mut().filter(|_| out.left_out.is_empty()) {
+            if let Some(memory) = cells.iter().find_map(|c| memory_total(c)) {
+                last.memory_total_mib.get_or_insert(At::new(memory, line));
+            }
+            if let Some(mode) = mig_mode(&cells).filter(|_| line == last.line.saturating_add(2)) {
+                last.mig_mode.get_or_insert(At::new(mode.to_owned(), line));
+            }
         }
     }
     out
+}
+
+/// `|                               |                      |             Disabled |`
+fn mig_mode<'a>(cells: &[&'a str]) -> Option<&'a str> {
+    let ["", "", "", mode, ..] = cells else { return None };
+    matches!(*mode, "Enabled" | "Disabled" | "N/A" | "Enabled*" | "Disabled*").then(|| mode.trim_end_matches('*'))
 }
 
 /// `|   0  Tesla K80           On   | 0000:00:04.0     Off |`
@@ -68,9 +107,11 @@ fn gpu(cells: &[&str], line: u32) -> Option<TableGpu> {
     let (index, rest) = left.split_once(char::is_whitespace)?;
     let index = index.parse().ok()?;
     // The last word is the persistence mode.
-    let name = rest.trim().rsplit_once(char::is_whitespace).filter(|(_, m)| matches!(*m, "On" | "Off" | "N/A"));
-    let name = name.map_or(rest.trim(), |(n, _)| n.trim()).to_owned();
-    Some(TableGpu { line, index, name, bdf, memory_total_mib: None })
+    let named = rest.trim().rsplit_once(char::is_whitespace).filter(|(_, m)| matches!(*m, "On" | "Off" | "N/A"));
+    let (name, persistence) = named.map_or((rest.trim(), None), |(n, mode)| (n.trim(), Some(mode.to_owned())));
+    let ecc_uncorrected = cells.get(3).filter(|c| !c.is_empty()).map(|c| (*c).to_owned());
+    let name = name.to_owned();
+    Some(TableGpu { line, index, name, bdf, persistence, ecc_uncorrected, memory_total_mib: None, mig_mode: None })
 }
 
 /// `15MiB / 11439MiB`
@@ -94,7 +135,23 @@ mod tests {
         assert_eq!(t.cuda_version, Some(At::new("13.2".into(), 1)));
         assert_eq!((t.gpus[0].name.as_str(), t.gpus[0].bdf.bus), ("NVIDIA A100-SXM4-80GB", 7));
         assert_eq!(t.gpus[0].memory_total_mib, Some(At::new(81_920, 3)));
+        assert_eq!((t.gpus[0].persistence.as_deref(), t.gpus[0].ecc_mode()), (Some("On"), Some("Enabled")));
         let t = parse_table(b"| NVIDIA-SMI 450.80.02    Driver Version: 450.80.02    CUDA Version: N/A      |\n");
         assert_eq!((t.driver_version.map(|v| v.value).as_deref(), t.cuda_version), (Some("450.80.02"), None));
+    }
+    #[test]
+    fn the_third_row_and_a_second_table() {
+        let table = "| NVIDIA-SMI 535.54.03    Driver Version: 535.54.03    CUDA Version: 12.2     |\n\
+            |   0  NVIDIA A100-SXM...  Off  | 00000000:07:00.0 Off |                  Off |\n\
+            | N/A   30C    P0    62W / 400W |      0MiB / 81920MiB |      0%      Default |\n\
+            |                               |                      |             Disabled |\n";
+        let t = parse_table(table.as_bytes());
+        assert_eq!(
+            (t.gpus[0].mig_mode.clone(), t.gpus[0].ecc_mode()),
+            (Some(At::new("Disabled".into(), 4)), Some("Disabled"))
+        );
+        assert_eq!((t.gpus[0].whole_name(), t.gpus[0].persistence.as_deref()), (None, Some("Off")));
+        let two = format!("{table}{}", table.replace("07:00", "08:00"));
+        assert_eq!(parse_table(two.as_bytes()).gpus.len(), 1);
     }
 }

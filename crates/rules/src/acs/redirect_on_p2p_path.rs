@@ -1,7 +1,7 @@
 //! `acs/redirect-on-p2p-path`.
 
 use super::{KERNEL_PCI, NCCL_ACS, RDMA_TOPO, control, control_place};
-use crate::{Action, Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity};
+use crate::{Action, Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Subject};
 use linerate_formats::pci::caps::AcsBits;
 use linerate_node::context::TopologyType;
 use linerate_node::direct::part;
@@ -55,8 +55,26 @@ devices to virtual machines.",
 /// Bits that rdma_topo wants clear on bare metal below ConnectX switches (`xx000x0`).
 const INLINE: u16 = AcsBits::REDIRECT | AcsBits::UF | AcsBits::SV;
 
+/// Lines of `lspci -vvv | grep ACSCtl`: what they say is known, of which ports is not.
+fn unnamed(cx: &Cx<'_>, out: &mut Findings) -> bool {
+    let all = &cx.node.acs_unnamed;
+    let redirecting = || all.iter().filter(|(bits, _)| bits.any(AcsBits::REDIRECT));
+    let Some(place) = redirecting().chain(all).next().map(|(_, place)| *place) else { return false };
+    let (n, of) = (redirecting().count(), all.len());
+    out.unknown(
+        Subject::Node,
+        format_args!("{n} of {of} ports redirect peer-to-peer traffic: which ports they are is not in the text"),
+    )
+    .at(place)
+    .see("lspci -D -vvv as root, whole: it names the ports, and what is below them");
+    true
+}
+
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     let pci = &cx.node.pci;
+    if pci.functions.is_empty() && unnamed(cx, out) {
+        return;
+    }
     let any = pci.gpus().next().is_some() && pci.rdma_nics().next().is_some();
     if cx.no_subjects(any, "GPU together with an RDMA NIC", out) {
         return;

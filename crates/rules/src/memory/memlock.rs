@@ -51,29 +51,25 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         out.unreadable(Subject::Node, "limit of locked memory", limits).see("ulimit -l in the job's environment");
         return;
     };
+    let pasted = cx.is_pasted(limits.place());
+    let process = if pasted { "the shell that printed it" } else { "the process that captured" };
     if *soft == Limit::Unlimited {
-        out.pass(Subject::Node, "unlimited for the process that captured; jobs may have another limit")
+        out.pass(Subject::Node, format_args!("unlimited for {process}; jobs may have another limit"))
             .at(limits.place());
         return;
     }
+    let hard = hard.map_or_else(String::new, |hard| format!(" (hard limit {hard})"));
     let root = cx.snapshot.manifest.uid == Some(0);
     if let Some(of_job) = super::job_env(cx).filter(|_| root && cx.node.firmware.in_container()) {
         let held =
             "for this container, in which a job runs; root in a container has CAP_IPC_LOCK only where it was given";
-        out.fail(Subject::Node, format_args!("{soft} (hard limit {hard}) {held}"))
-            .at(limits.place())
-            .at(of_job)
-            .fix(container);
+        out.fail(Subject::Node, format_args!("{soft}{hard} {held}")).at(limits.place()).at(of_job).fix(container);
         return;
     }
-    let whom = if root {
-        "root, to whom it does not apply; jobs that inherit it are limited"
-    } else {
-        "the process that captured"
-    };
+    let whom = if root { "root, to whom it does not apply; jobs that inherit it are limited" } else { process };
     // Where the list of devices shows no NIC, no job registers memory with one.
     let no_nic = cx.node.pci.seen.is_some() && cx.node.pci.rdma_nics().next().is_none();
-    out.fail(Subject::Node, format_args!("{soft} (hard limit {hard}) for {whom}"))
+    out.fail(Subject::Node, format_args!("{soft}{hard} for {whom}"))
         .severity(if root || no_nic { Severity::Info } else { Severity::Low })
         .at(limits.place())
         .fix(|| {

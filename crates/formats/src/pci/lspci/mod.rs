@@ -60,6 +60,7 @@ pub const TOOL: Tool = Tool {
         "IOMMU Group 12 01:00.0 3D controller [0302]: NVIDIA Corporation GH100 [10de:2330]\n",
         "/sys/kernel/iommu_groups/12/devices/0000:18:00.0\n",
     ],
+    once: true,
     ..Tool::NONE
 };
 

@@ -31,6 +31,7 @@ pub const TOOL: Tool = Tool {
         "-[0000:00]-+-00.0  Intel Corporation Host Bridge\n           \\-01.0-[01]----00.0  NVIDIA Corporation GH100\n",
         "-+-[0000:64]---00.0-[65]----00.0\n \\-[0000:00]---00.0\n",
     ],
+    once: true,
     ..Tool::NONE
 };
 
