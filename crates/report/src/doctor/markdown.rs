@@ -83,7 +83,7 @@ fn cause(number: usize, c: &Cause, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn figure(f: &Figure, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "\n**{}**: {} (`{}`)\n", inline(&f.name), inline(&words::figure(f)), inline(&f.evidence.at))?;
+    writeln!(out, "\n**{}**: {} ({})\n", inline(&f.name), inline(&words::figure(f)), inline(&f.evidence.at))?;
     if !f.shape.is_empty() {
         writeln!(out, "Curve: {}.\n", inline(&f.shape))?;
     }
@@ -95,7 +95,7 @@ fn figure(f: &Figure, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "- not: {}: {}", inline(&n.what), inline(&n.why))?;
     }
     let Some(next) = &f.next else { return Ok(()) };
-    writeln!(out, "\nRun next: `{}`\n", next.command.replace('`', ""))?;
+    writeln!(out, "\nRun next:\n\n{}\n", block("text", &next.command))?;
     for o in &next.outcomes {
         writeln!(out, "- {} → {}", inline(o.shows), words::places(&o.fits))?;
     }
