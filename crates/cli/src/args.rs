@@ -343,7 +343,7 @@ pub(crate) struct DoctorArgs {
     pub(crate) on: OnArgs,
     /// Network ports of each node, where no node is given: 4x400G, with ,ib or ,roce and ,mtu=4096 where known.
     #[arg(long, value_name = "LINKS")]
-    pub(crate) link: Option<linerate_bench::ceiling::Links>,
+    pub(crate) link: Option<linerate_topology::ceiling::Links>,
     /// Form of the answer.
     #[arg(long, short, value_enum, default_value_t = DoctorFormat::Text)]
     pub(crate) format: DoctorFormat,

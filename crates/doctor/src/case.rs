@@ -188,7 +188,7 @@ impl<'a> Case<'a> {
     }
 
     fn file(&self, place: Place) -> &'a str {
-        self.o.files.get(place.file.0 as usize).map_or("", |f| &f.name)
+        self.o.file_name(place.file)
     }
 
     /// Evidence of connections: the first of each kind.

@@ -59,4 +59,3 @@ pub struct NodeGiven<'a> {
 }
 
 pub use conclude::{conclude, conclude_with};
-pub use figures::Links;

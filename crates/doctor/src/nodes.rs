@@ -2,7 +2,7 @@
 
 use crate::NodeGiven;
 use linerate_node::Node;
-use linerate_node::rdma::{LinkLayer, PortState};
+use linerate_node::rdma::PortState;
 use linerate_rules::{Audit, Severity, Status, audit, rules};
 use linerate_snapshot::Snapshot;
 use linerate_topology::ceiling::Port;
@@ -96,12 +96,7 @@ impl<'a> NodeView<'a> {
         let device = self.node.rdma.known()?.iter().find(|d| d.name == device)?;
         let mut active = device.ports.iter().filter(|p| p.state.known() == Some(&PortState::Active));
         let port = active.next().filter(|_| active.next().is_none())?;
-        Some(Port {
-            rate: Some(port.rate_gbps.known().copied()?),
-            infiniband: port.link_layer.known().map(|l| *l == LinkLayer::InfiniBand),
-            mtu: port.active_mtu.known().copied(),
-            ..Port::default()
-        })
+        Some(from_node::port(&self.node, port)).filter(|p| p.rate.is_some())
     }
 
     /// Pairs of GPU and the NIC that it would use which do not talk directly for a reason of this kind, in words: `GPU of rank 2 and mlx5_3:

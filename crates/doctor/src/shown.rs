@@ -131,7 +131,7 @@ pub(crate) fn timeline(o: &Observer) -> Vec<Failure> {
         all.sort_by_key(|f| f.group.first);
     }
     let start = all.first().and_then(|f| f.group.stamp).filter(|_| dated);
-    let file = |q: &crate::place::Quote| o.files.get(q.place.file.0 as usize).map_or("", |f| &f.name).to_owned();
+    let file = |q: &crate::place::Quote| o.file_name(q.place.file).to_owned();
     all.iter()
         .take(MAX_TIMELINE)
         .filter_map(|f| {

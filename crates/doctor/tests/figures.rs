@@ -1,8 +1,8 @@
 //! A table alone: what explains its figure, and what to run next.
 
 use linerate_doctor::answer::{Answer, Figure};
-use linerate_doctor::{Links, Observer, Reader, conclude_with};
-use linerate_topology::ceiling::Port;
+use linerate_doctor::{Observer, Reader, conclude_with};
+use linerate_topology::ceiling::{Links, Port};
 
 fn answer(text: &str, links: Option<Links>) -> Answer {
     let mut o = Observer::default();
@@ -13,7 +13,11 @@ fn answer(text: &str, links: Option<Links>) -> Answer {
 }
 
 fn links(count: u32, rate: f64, infiniband: bool) -> Option<Links> {
-    Some(Links { count, port: Port { rate: Some(rate), infiniband: Some(infiniband), ..Port::default() } })
+    Some(Links {
+        count,
+        port: Port { rate: Some(rate), infiniband: Some(infiniband), ..Port::default() },
+        ip_mtu: None,
+    })
 }
 
 fn ids(f: &Figure) -> Vec<&'static str> {

@@ -2,7 +2,7 @@
 
 use crate::asked::asked;
 use crate::bounds::{Kept, Limit, NET_FUNCTIONS, leave_out};
-use crate::text::{At, decode, leading_number, lines};
+use crate::text::{At, decode, leading_number, lines, unended};
 use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
 use serde::Serialize;
 
@@ -89,7 +89,7 @@ pub fn read(bytes: &[u8]) -> Kept<Link> {
     let mut kept: Kept<Link> = Kept::default();
     let (mut named, mut begun, mut full) = ((None, None), false, false);
     // The last word of a text without its end may be half a word.
-    let unended = (!text.ends_with('\n')).then(|| lines(&text).last().map(|(line, _)| line)).flatten();
+    let unended = unended(&text);
     for (line, raw) in lines(&text) {
         let raw = raw.trim_start_matches(['>', ' ', '\t']).trim_end();
         if let Some(device) = asked(raw, PROGRAMS, "-d") {

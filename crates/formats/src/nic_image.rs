@@ -2,7 +2,7 @@
 
 use crate::asked::asked;
 use crate::bounds::{FIRMWARE_DEVICES, Kept, Limit, leave_out};
-use crate::text::{At, decode, lines, split_key};
+use crate::text::{At, decode, lines, split_key, unended};
 use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
 use serde::Serialize;
 
@@ -76,7 +76,7 @@ pub fn read(bytes: &[u8]) -> Kept<Image> {
     let text = decode(bytes);
     let mut kept: Kept<Image> = Kept::default();
     let (mut named, mut begun, mut full) = (None, false, false);
-    let unended = (!text.ends_with('\n')).then(|| lines(&text).last().map(|(line, _)| line)).flatten();
+    let unended = unended(&text);
     for (line, raw) in lines(&text) {
         let raw = raw.trim_start_matches(['>', ' ', '\t']).trim_end();
         if let Some(device) = asked(raw, &["flint", "mstflint"], "-d") {

@@ -1,7 +1,7 @@
 //! `perfquery`: counters of an InfiniBand port, which is named by its LID.
 
 use crate::bounds::{Kept, Limit, TEXT_ITEMS, leave_out};
-use crate::text::{decode, leading_number, lines};
+use crate::text::{decode, leading_number, lines, unended};
 use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
 use serde::Serialize;
 
@@ -41,7 +41,7 @@ pub fn read(bytes: &[u8]) -> Kept<Counter> {
     let text = decode(bytes);
     let mut kept = Kept::default();
     let (mut lid, mut port) = (None, None);
-    let unended = (!text.ends_with('\n')).then(|| lines(&text).last().map(|(line, _)| line)).flatten();
+    let unended = unended(&text);
     for (line, raw) in lines(&text) {
         let raw = raw.trim();
         if let Some((_, of)) = raw.split_once(" counters: Lid ").filter(|_| raw.starts_with('#')) {

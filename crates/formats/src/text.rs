@@ -88,6 +88,11 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
+/// The number of the last line, where it has no end: it may be cut, and its last word half a word.
+pub(crate) fn unended(text: &str) -> Option<u32> {
+    (!text.ends_with('\n')).then(|| lines(text).last().map(|(line, _)| line)).flatten()
+}
+
 /// 0-based index to 1-based line number; saturates.
 pub(crate) fn line_number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1)

@@ -1,9 +1,10 @@
 //! The CPU, its frequency and sleep policies.
 
+use crate::printed::Printed;
 use linerate_formats::At;
 use linerate_formats::cpuinfo::{self, Cpuinfo};
 use linerate_formats::cpupower;
-use linerate_formats::lscpu::{self, Lscpu};
+use linerate_formats::lscpu;
 use linerate_snapshot::{EntryKind, Lookup, OutputKind, Place, Reading, Snapshot, Why};
 
 pub use linerate_formats::cpuinfo::Vendor as CpuVendor;
@@ -75,7 +76,8 @@ impl Cpu {
                 ("energy_performance_preference", "cpufreq/energy_performance_preference"),
             ],
         );
-        let listed = Listed::of(s);
+        // A text that is two machines' says nothing.
+        let listed = Printed::of(s, OutputKind::Lscpu, "cmd/lscpu", lscpu::parse).only(|l| !l.several);
         let processors = field(&all, |i| (i.processors > 0).then_some((i.processors, 0))).or(|| {
             listed.field(|l| {
                 let online = l.online.as_ref()?;
@@ -159,29 +161,6 @@ fn printed_governors(s: &Snapshot, processors: &Reading<u32>) -> Reading<Tally> 
 
 fn is_x86(vendor: &CpuVendor) -> bool {
     matches!(vendor, CpuVendor::Intel | CpuVendor::Amd | CpuVendor::Zhaoxin)
-}
-
-/// What outputs of `lscpu` say. They come second to the kernel's own files. A text that is two machines' says nothing.
-struct Listed(Vec<(Lscpu, Place)>, Place);
-
-impl Listed {
-    fn of(s: &Snapshot) -> Self {
-        let texts = s.outputs.iter().filter(|o| o.kind == OutputKind::Lscpu);
-        let read = texts.map(|o| (lscpu::parse(s.data(o.entry)), Place::of(o.entry)));
-        Listed(read.filter(|(l, _)| !l.several).collect(), Place::below(s.root(), "cmd/lscpu"))
-    }
-
-    /// The first that shows it.
-    fn field<T>(&self, get: impl Fn(&Lscpu) -> Option<At<T>>) -> Reading<T> {
-        let found = self.0.iter().find_map(|(l, p)| Some((get(l)?, *p)));
-        match (found, self.0.first()) {
-            (Some((v, p)), _) => Reading::Known(v.value, p.line(v.line)),
-            (None, Some((_, p))) => {
-                Reading::Unreadable(*p, Why::Malformed("this output of lscpu does not show it".into()))
-            }
-            (None, None) => Reading::Unreadable(self.1, Why::NotCollected),
-        }
-    }
 }
 
 fn field<T>(info: &Reading<Cpuinfo>, get: impl FnOnce(&Cpuinfo) -> Option<(T, u32)>) -> Reading<T> {

@@ -1,6 +1,7 @@
 //! What firmware and the environment say about the machine: DMI, detected virtualisation, lockdown.
 
 use crate::kernel::Kernel;
+use crate::printed::Printed;
 use linerate_formats::At;
 use linerate_formats::dmesg::Event;
 use linerate_formats::dmidecode::{self, Dmi};
@@ -41,9 +42,9 @@ pub struct Firmware {
 
 impl Firmware {
     pub(crate) fn decode(s: &Snapshot, log: &Kernel) -> Self {
-        let printed = Printed::of(s);
+        let printed = Printed::of(s, OutputKind::Dmidecode, "cmd/dmidecode", dmidecode::parse);
         let dmi = |leaf, get: fn(&Dmi) -> &Option<At<String>>| {
-            s.text(s.root(), leaf).map(str::to_owned).or(|| printed.field(get))
+            s.text(s.root(), leaf).map(str::to_owned).or(|| printed.field(|d| get(d).clone()))
         };
         let container = container(s);
         let detected = s.outputs.iter().find(|o| o.kind == OutputKind::DetectVirt);
@@ -93,29 +94,6 @@ impl Firmware {
     #[must_use]
     pub fn in_container(&self) -> bool {
         self.container.is_some() || self.is_container_virt()
-    }
-}
-
-/// What outputs of `dmidecode` say. They come second to the kernel's own files.
-struct Printed(Vec<(Dmi, Place)>, Place);
-
-impl Printed {
-    fn of(s: &Snapshot) -> Self {
-        let texts = s.outputs.iter().filter(|o| o.kind == OutputKind::Dmidecode);
-        let read = texts.map(|o| (dmidecode::parse(s.data(o.entry)), Place::of(o.entry)));
-        Printed(read.collect(), Place::below(s.root(), "cmd/dmidecode"))
-    }
-
-    /// The first that shows it.
-    fn field(&self, get: fn(&Dmi) -> &Option<At<String>>) -> Reading<String> {
-        let found = self.0.iter().find_map(|(d, p)| get(d).as_ref().map(|v| (v, *p)));
-        match (found, self.0.first()) {
-            (Some((v, p)), _) => Reading::Known(v.value.clone(), p.line(v.line)),
-            (None, Some((_, p))) => {
-                Reading::Unreadable(*p, Why::Malformed("this output of dmidecode does not show it".into()))
-            }
-            (None, None) => Reading::Unreadable(self.1, Why::NotCollected),
-        }
     }
 }
 

@@ -31,6 +31,7 @@ mod pci_decode;
 mod pci_shown;
 mod pci_sysfs;
 pub mod peermem;
+mod printed;
 pub mod rails;
 pub mod rdma;
 mod rdma_card;

@@ -3,6 +3,7 @@
 
 use crate::cut::{self, Cut};
 use crate::net::NetDev;
+use crate::rdma_text::put;
 use hashbrown::HashMap;
 use linerate_formats::bounds::NET_FUNCTIONS;
 use linerate_formats::pci::Bdf;
@@ -136,13 +137,6 @@ impl Shown {
         let Some(n) = self.get(&name, Place::of(o.entry).line(d.line)) else { return };
         put(&mut n.pci, d.bdf, o.entry);
         put(&mut n.driver, Some(At::new(d.driver, d.line)).filter(|d| !d.value.is_empty()), o.entry);
-    }
-}
-
-/// Keeps what is known already.
-fn put<T>(slot: &mut Reading<T>, value: Option<At<T>>, entry: EntryId) {
-    if let (Some(v), true) = (value, slot.known().is_none()) {
-        *slot = Reading::Known(v.value, Place::of(entry).line(v.line));
     }
 }
 

@@ -72,7 +72,7 @@ pub(crate) fn decode(s: &Snapshot, cuts: &mut Vec<Cut>) -> (Vec<NicFirmware>, Ve
     let (mut out, mut errors) = (Vec::<NicFirmware>::new(), Vec::new());
     for o in &s.outputs {
         // `mlxconfig -d BDF q`: the command names the device where the text does not.
-        let asked = o.argv.iter().zip(o.argv.iter().skip(1)).find(|(a, _)| *a == "-d").map(|(_, d)| d.clone());
+        let asked = o.behind("-d").map(str::to_owned);
         let place = Place::of(o.entry);
         let configs = match o.kind {
             OutputKind::MlxconfigText => {

@@ -7,7 +7,7 @@ use crate::rdma_text::{phys, put};
 use linerate_formats::pci::Bdf;
 use linerate_formats::text::At;
 use linerate_formats::{ethtool, mlxlink, nic_image};
-use linerate_snapshot::{EntryId, Output, OutputKind, Snapshot};
+use linerate_snapshot::{EntryId, OutputKind, Snapshot};
 
 /// Adds what they show.
 pub(crate) fn join(s: &Snapshot, devices: &mut [RdmaDevice], cuts: &mut Vec<Cut>) {
@@ -19,7 +19,8 @@ pub(crate) fn join(s: &Snapshot, devices: &mut [RdmaDevice], cuts: &mut Vec<Cut>
                 cut::note(cuts, o.entry, &listed.left_out);
                 let single = listed.items.len() == 1;
                 for l in listed.items {
-                    let device = l.device.as_ref().map(|d| d.value.as_str()).or_else(|| asked(o).filter(|_| single));
+                    let device =
+                        l.device.as_ref().map(|d| d.value.as_str()).or_else(|| o.behind("-d").filter(|_| single));
                     find(devices, device).into_iter().for_each(|d| link(d, &l, o.entry));
                 }
             }
@@ -28,7 +29,8 @@ pub(crate) fn join(s: &Snapshot, devices: &mut [RdmaDevice], cuts: &mut Vec<Cut>
                 cut::note(cuts, o.entry, &listed.left_out);
                 let single = listed.items.len() == 1;
                 for i in listed.items {
-                    let device = i.device.as_ref().map(|d| d.value.as_str()).or_else(|| asked(o).filter(|_| single));
+                    let device =
+                        i.device.as_ref().map(|d| d.value.as_str()).or_else(|| o.behind("-d").filter(|_| single));
                     for d in find(devices, device) {
                         put(&mut d.firmware, i.runs().cloned(), o.entry);
                         put(&mut d.board_id, i.psid.clone(), o.entry);
@@ -49,11 +51,6 @@ pub(crate) fn join(s: &Snapshot, devices: &mut [RdmaDevice], cuts: &mut Vec<Cut>
             _ => {}
         }
     }
-}
-
-/// The device behind `-d` of a command that was run.
-fn asked(o: &Output) -> Option<&str> {
-    o.argv.iter().skip_while(|a| *a != "-d").nth(1).map(String::as_str)
 }
 
 /// The devices of an RDMA name or of a PCI function. `/dev/mst/…` names neither.

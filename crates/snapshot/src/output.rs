@@ -18,6 +18,14 @@ pub struct Output {
     pub status: Option<i32>,
 }
 
+impl Output {
+    /// The word behind an option of the command that was run: the device behind `-d`.
+    #[must_use]
+    pub fn behind(&self, option: &str) -> Option<&str> {
+        self.argv.iter().skip_while(|a| *a != option).nth(1).map(String::as_str)
+    }
+}
+
 impl Snapshot {
     /// Adds what a command printed about this node that ran elsewhere, such as on the operator's machine: as if the capture had run it. What looks
     /// like a secret goes; redaction comes later, with that of the rest. `None`: nothing was added, as there is no room.

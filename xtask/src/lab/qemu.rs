@@ -109,7 +109,7 @@ pub(super) fn boot(
             return Err("interrupted".to_owned());
         }
         up = up || said(serial, guest::UP);
-        // Emulated processors hang now and then before the kernel says a word (2 of 46 boots, both well when started anew). What spoke is
+        // Emulated processors hang now and then before the kernel says a word (2 of 62 guests of one list, both well when started anew). What spoke is
         // not started again: it is its own fault.
         let silent = !up && std::fs::metadata(serial).is_ok_and(|m| m.len() == 0);
         if silent && !again && started.elapsed() > limits.boot / 3 {

@@ -2,10 +2,9 @@
 //!
 //! A ceiling is derived, never listed per product: from a node's topology, or from the links that the user names.
 
-mod links;
 mod of;
 
-pub use links::{Links, NotLinks};
+pub use linerate_topology::ceiling::{Links, NotLinks};
 pub use of::{Known, ceiling};
 
 use crate::model::Unit;

@@ -29,7 +29,7 @@ pub(crate) fn run(a: &DoctorArgs) -> Result<u8, Failure> {
     let mut feed = Feed::new(&line, &walk.found);
     feed.inputs.given(a.nodes.iter().map(|p| p.display().to_string()).collect(), nodes);
     if let Some(l) = a.link {
-        feed.inputs.links(linerate_doctor::Links { count: l.count, port: l.port });
+        feed.inputs.links(l);
     }
     if let Some(live) = &live {
         let mut read = Vec::new();

@@ -39,6 +39,5 @@ pub(crate) fn by_phrases(o: &Observer) -> Vec<(&'static Cause, Found)> {
 }
 
 fn evidence(o: &Observer, q: &Quote) -> Evidence {
-    let name = o.files.get(q.place.file.0 as usize).map_or("", |f| f.name.as_str());
-    Evidence { at: format!("{name}:{}", q.place.line), text: q.text.clone() }
+    Evidence::of(q, o.file_name(q.place.file))
 }

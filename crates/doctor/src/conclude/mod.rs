@@ -10,7 +10,7 @@ use crate::answer::{Answer, Confidence, Note};
 use crate::case::Case;
 use crate::causes::gdr::seen as gdr;
 use crate::causes::{Cause, Found};
-use crate::figures::{Links, figures};
+use crate::figures::figures;
 use crate::jobs::Job;
 use crate::nodes::NodeView;
 use crate::observe::Observer;
@@ -19,6 +19,7 @@ use findings::{by_host, findings};
 use harmless::{flushed, not_causes};
 use linerate_rules::Severity;
 use linerate_topology::Version;
+use linerate_topology::ceiling::Links;
 use std::collections::BTreeSet;
 use undecided::undecided;
 

@@ -1,7 +1,7 @@
 //! Bus bandwidth of a collective: what explains it.
 
 use super::explain::{Basis, Fit, Why};
-use super::measured::{Ceiling, Job, Measured, counts_whole_node};
+use super::measured::{Ceiling, Job, Measured};
 use super::port;
 use super::steps::{self, meets, number, payload, span};
 use linerate_topology::ceiling::{Port, Range};
@@ -50,7 +50,7 @@ pub(super) fn fits(m: &Measured<'_>, job: &Job<'_>, ceiling: Option<&Ceiling>) -
 fn between(m: &Measured<'_>, job: &Job<'_>, ceiling: Option<&Ceiling>, rising: bool, sure: f64, out: &mut Vec<Fit>) {
     let ranks = job.ranks_per_host.unwrap_or(8).max(1);
     // Only then is the figure the sum of what rails carry.
-    if counts_whole_node(job.run.collective.as_ref().map(|c| &c.value)) && !rising {
+    if job.whole_node && !rising {
         rails(m, ranks, ceiling, sure, out);
         slow_nics(m, ranks, ceiling, sure, out);
     }

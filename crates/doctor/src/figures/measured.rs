@@ -1,13 +1,13 @@
 //! What a table measured: its best figure, its curve over sizes, and what it says about how it was measured.
 
-use super::Links;
 use super::steps::{number, payload, span};
+use crate::causes::perf::{counts_whole_node, ranks_per_host};
 use crate::nodes::NodeView;
 use crate::observe::Observer;
 use crate::place::Place;
-use linerate_formats::nccl_tests::{self, Collective};
+use linerate_formats::nccl_tests;
 use linerate_formats::perftest::{Kind, Run, Values};
-use linerate_topology::ceiling::{Port, Range};
+use linerate_topology::ceiling::{Links, Port, Range};
 use std::collections::BTreeSet;
 
 /// A size from which on a transfer is long beside its start: what is slower at smaller sizes is no sign of a slow path.
@@ -45,11 +45,12 @@ pub(super) struct PortTest<'a> {
 
 /// A collective.
 pub(super) struct Job<'a> {
-    pub(super) run: &'a nccl_tests::Run,
     /// Hosts, where ranks are listed.
     pub(super) hosts: Option<usize>,
     /// Ranks of a host, where all have as many.
     pub(super) ranks_per_host: Option<usize>,
+    /// The bus bandwidth is that of all rails of a node together.
+    pub(super) whole_node: bool,
     /// The GPUs' name.
     pub(super) gpu: Option<&'a str>,
 }
@@ -148,7 +149,6 @@ fn collective(run: &nccl_tests::Run) -> Option<(u32, Measured<'_>)> {
     }
     let listed = run.ranks_not_kept == 0 && !run.ranks.is_empty() && run.ranks.iter().all(|r| r.host.is_some());
     let hosts = listed.then(|| run.hosts());
-    let per_host = hosts.filter(|h| *h > 0 && run.ranks.len().is_multiple_of(*h)).map(|h| run.ranks.len() / h);
     let names: BTreeSet<&str> = run.ranks.iter().map(|r| r.name.trim()).collect();
     let gpu = if names.len() == 1 { names.into_iter().next().filter(|n| !n.is_empty()) } else { None };
     let mut points: Vec<(u64, f64)> = run.rows.iter().filter_map(|r| Some((r.size.0, r.best_busbw()?.0))).collect();
@@ -160,14 +160,14 @@ fn collective(run: &nccl_tests::Run) -> Option<(u32, Measured<'_>)> {
         value,
         size: row.size.0,
         points,
-        of: Of::Collective(Job { run, hosts, ranks_per_host: per_host, gpu }),
+        of: Of::Collective(Job {
+            hosts,
+            ranks_per_host: ranks_per_host(run),
+            whole_node: counts_whole_node(run, row),
+            gpu,
+        }),
     };
     Some((row.line, m))
-}
-
-/// Whether a collective's bus bandwidth is that of all rails of a node together.
-pub(super) fn counts_whole_node(c: Option<&Collective>) -> bool {
-    matches!(c, None | Some(Collective::AllReduce | Collective::AllGather | Collective::ReduceScatter))
 }
 
 impl Measured<'_> {
@@ -232,7 +232,7 @@ impl Measured<'_> {
                 })
             }
             Of::Collective(job) => {
-                if job.hosts == Some(1) || !counts_whole_node(job.run.collective.as_ref().map(|c| &c.value)) {
+                if job.hosts == Some(1) || !job.whole_node {
                     return None;
                 }
                 let ranks = job.ranks_per_host;

@@ -12,11 +12,12 @@ mod measured;
 mod port;
 mod steps;
 
-use crate::answer::{Figure, Share};
+use crate::answer::{Evidence, Figure, Share};
 use crate::nodes::NodeView;
 use crate::observe::Observer;
+use crate::place::Quote;
 use explain::{Fit, Weighed};
-use linerate_topology::ceiling::Port;
+use linerate_topology::ceiling::Links;
 use measured::{Measured, Of};
 
 /// Figures of one answer.
@@ -25,15 +26,6 @@ const FIGURES: usize = 6;
 const FITS: usize = 8;
 /// From this share of the ceiling on nothing is wrong.
 const REACHED: f64 = 0.9;
-
-/// Network ports that a node is said to have.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Links {
-    /// How many.
-    pub count: u32,
-    /// Each of them.
-    pub port: Port,
-}
 
 /// The figures of what was observed, and how many more there are.
 pub(crate) fn figures(o: &Observer, nodes: &[NodeView<'_>], links: Option<Links>) -> (Vec<Figure>, usize) {
@@ -54,14 +46,13 @@ fn figure(o: &Observer, m: &Measured<'_>, nodes: &[NodeView<'_>], links: Option<
     let (mut fits, excluded) = if reached { (Vec::new(), Vec::new()) } else { explain::weigh(fits, nodes) };
     let more = fits.len().saturating_sub(FITS);
     fits.truncate(FITS);
-    let file = o.files.get(m.place.file.0 as usize).map_or("", |f| f.name.as_str());
     Figure {
         name: m.name.clone(),
         value: m.value,
         unit: m.unit(),
         ceiling: ceiling.map(|c| c.words),
         share,
-        evidence: crate::answer::Evidence { at: format!("{file}:{}", m.place.line), text: m.shown() },
+        evidence: Evidence::of(&Quote { place: m.place, text: m.shown() }, o.file_name(m.place.file)),
         shape: m.shape(),
         next: ask::next(&fits, m),
         fits: fits.into_iter().map(Weighed::answer).collect(),

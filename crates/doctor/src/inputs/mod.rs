@@ -7,11 +7,12 @@ mod text;
 pub use text::{Source, Text};
 
 use crate::answer::{Answer, Input, NOTHING_KNOWN, Undecided};
-use crate::{Links, NodeGiven, Observer, conclude_with};
+use crate::{NodeGiven, Observer, conclude_with};
 use linerate_formats::Kind;
 use linerate_formats::bounds::{DOCTOR_KEPT, DOCTOR_NODES};
 use linerate_snapshot::cut;
 use linerate_snapshot::{Pasted, Snapshot};
+use linerate_topology::ceiling::Links;
 
 /// All inputs.
 #[derive(Default)]

@@ -134,6 +134,11 @@ impl Observer {
         FileId(self.files.len() as u32 - 1)
     }
 
+    /// The name of a file.
+    pub(crate) fn file_name(&self, id: FileId) -> &str {
+        self.files.get(id.0 as usize).map_or("", |f| &f.name)
+    }
+
     pub(crate) fn file(&mut self, id: FileId) -> &mut FileSeen {
         let at = (id.0 as usize).min(self.files.len().saturating_sub(1));
         &mut self.files[at]

@@ -2,11 +2,11 @@
 
 use super::{Interface, List, brief, flags, is_address, is_mac, name, state};
 use crate::bounds::Kept;
-use crate::text::{At, lines};
+use crate::text::{At, lines, unended};
 
 pub(super) fn read(text: &str) -> Kept<Interface> {
     let mut list = List::default();
-    let unended = (!text.ends_with('\n')).then(|| lines(text).last().map(|(line, _)| line)).flatten();
+    let unended = unended(text);
     for (line, raw) in lines(text) {
         let raw = raw.trim_start_matches(['>', ' ', '\t']).trim_end();
         // Half a word may be another one: `mtu 15` of 1500.

@@ -3,7 +3,7 @@
 
 use super::{Columns, NicConfig, Param, Value};
 use crate::bounds::{FIRMWARE_DEVICES, FIRMWARE_SETTINGS, LeftOut, Limit, leave_out};
-use crate::text::{At, decode, lines, split_key, trim, words};
+use crate::text::{At, decode, lines, split_key, trim, unended, words};
 use serde::Serialize;
 use smol_str::SmolStr;
 use std::collections::HashSet;
@@ -73,7 +73,7 @@ fn parse_lines(text: &str, mut model: Model<'_>) -> Query {
     let mut names = Names::default();
     let mut items = 0;
     let mut full = None;
-    let unended = (!text.ends_with('\n')).then(|| lines(text).last().map(|(line, _)| line)).flatten();
+    let unended = unended(text);
     for (line, raw) in lines(text) {
         if let Some(limit) = full {
             if !trim(raw).is_empty() {

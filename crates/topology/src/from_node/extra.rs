@@ -15,14 +15,7 @@ pub fn extra(node: &Node<'_>) -> Extra {
     let mut extra = Extra { virtual_links: guest, ..Extra::default() };
     for device in node.rdma.known().into_iter().flatten() {
         let Some(p) = device.ports.first() else { continue };
-        let layer = p.link_layer.known();
-        let port = Port {
-            rate: p.rate_gbps.known().copied(),
-            infiniband: layer.map(|l| *l == LinkLayer::InfiniBand),
-            protocol: None,
-            mtu: p.active_mtu.known().copied().or_else(|| roce_mtu(node, p)),
-            vlan: false,
-        };
+        let port = port(node, p);
         // As NCCL names it where a Data Direct function moves its data.
         let direct = device.pci.and_then(|b| node.pci.find(b)).map(|f| node.pci.data_path(f));
         if matches!(direct, Some(DataPath::Direct(_))) {
@@ -44,6 +37,18 @@ pub fn extra(node: &Node<'_>) -> Extra {
         }
     }
     extra
+}
+
+/// What is known of a port.
+#[must_use]
+pub fn port(node: &Node<'_>, p: &RdmaPort) -> Port {
+    Port {
+        rate: p.rate_gbps.known().copied(),
+        infiniband: p.link_layer.known().map(|l| *l == LinkLayer::InfiniBand),
+        protocol: None,
+        mtu: p.active_mtu.known().copied().or_else(|| roce_mtu(node, p)),
+        vlan: false,
+    }
 }
 
 /// The RDMA MTU that the kernel makes of an Ethernet interface's.

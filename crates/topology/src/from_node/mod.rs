@@ -18,7 +18,7 @@ mod nvlink;
 mod sm;
 
 pub use compare::{Difference, compare_with_topo_m};
-pub use extra::{extra, is_device, is_guest, shows_wires};
+pub use extra::{extra, is_device, is_guest, port, shows_wires};
 pub use link::topmost;
 pub use matrix::Matrix;
 

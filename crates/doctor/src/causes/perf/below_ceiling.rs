@@ -102,7 +102,7 @@ const SHARE: f64 = 0.6;
 
 /// Whether the bus bandwidth of a row is comparable with all rails of a node: by the collective that the header names, else by the table itself. Tables of
 /// older releases name none; a reduction without a root is all-reduce or reduce-scatter.
-fn counts_whole_node(run: &Run, row: &Row) -> bool {
+pub(crate) fn counts_whole_node(run: &Run, row: &Row) -> bool {
     match &run.collective {
         Some(c) => matches!(c.value, Collective::AllReduce | Collective::AllGather | Collective::ReduceScatter),
         None => row.redop.as_deref().is_some_and(|op| !matches!(op, "" | "none")) && row.root.is_none(),
@@ -110,7 +110,7 @@ fn counts_whole_node(run: &Run, row: &Row) -> bool {
 }
 
 /// Ranks on each host, where the header lists them and all hosts have as many.
-fn ranks_per_host(run: &Run) -> Option<usize> {
+pub(crate) fn ranks_per_host(run: &Run) -> Option<usize> {
     let mut each: BTreeMap<&str, usize> = BTreeMap::new();
     for r in &run.ranks {
         *each.entry(r.host.as_deref()?).or_default() += 1;

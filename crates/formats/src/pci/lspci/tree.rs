@@ -13,7 +13,7 @@ use super::Device;
 use super::header::{hex8, set_name};
 use crate::bounds::{Kept, Limit, PCI_FUNCTIONS, leave_out};
 use crate::pci::Bdf;
-use crate::text::{decode, lines};
+use crate::text::{decode, lines, unended};
 use crate::tool::{Command, Gives, Mark, Tool, seen};
 use serde::Serialize;
 
@@ -61,7 +61,7 @@ pub fn read(bytes: &[u8]) -> Kept<Seat> {
     let mut kept = Kept::default();
     // Columns of the `+` of buses that go on below; the first of all is that of the root buses.
     let mut open: Vec<(usize, Option<Bus>)> = Vec::new();
-    let unended = (!text.ends_with('\n')).then(|| lines(&text).last().map(|(line, _)| line)).flatten();
+    let unended = unended(&text);
     for (line, raw) in lines(&text) {
         let raw = raw.replace('\u{a0}', " ");
         Row { text: &raw, at: 0, line, cut: Some(line) == unended }.read(&mut open, &mut kept);

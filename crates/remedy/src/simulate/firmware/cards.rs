@@ -66,7 +66,7 @@ impl Cards {
         let mut out =
             Cards { queries: Vec::new(), texts: Vec::new(), by_card: HashMap::new(), by_name: HashMap::new() };
         for o in s.outputs.iter().filter(|o| o.kind == OutputKind::MlxconfigText && network::is_whole(s, o.entry)) {
-            let asked = o.argv.iter().zip(o.argv.iter().skip(1)).find(|(a, _)| *a == "-d").map(|(_, d)| d.clone());
+            let asked = o.behind("-d").map(str::to_owned);
             let data = s.data(o.entry);
             let starts = std::iter::once(0).chain(behind_breaks(data)).collect();
             out.texts.push(Text { entry: o.entry, starts, len: data.len(), new: BTreeMap::new() });

@@ -1,6 +1,6 @@
 //! Links that a user names, where no snapshot tells them: `4x400G`, `100G,roce,mtu=1024`.
 
-use linerate_topology::ceiling::{Port, Protocol};
+use super::{Port, Protocol};
 use std::str::FromStr;
 use thiserror::Error;
 
