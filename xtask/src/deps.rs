@@ -2,6 +2,7 @@
 //! versions of a crate, the libraries that the binary loads, its size, and files that know the machine they were written on.
 
 use crate::deny;
+use crate::features;
 use crate::map;
 use crate::metadata::{self, reached};
 use crate::shell::{self, Result};
@@ -28,6 +29,7 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
         ("crates", crates),
         ("cargo-deny", cargo_deny),
         ("supply", supply_chain),
+        ("features", same_features),
         ("binary", binary),
         ("files", files),
     ];
@@ -85,6 +87,11 @@ fn cargo_deny() -> Result<Found> {
 fn supply_chain() -> Result<Found> {
     let (notes, wrong) = supply::check()?;
     Ok(Found { notes, wrong })
+}
+
+/// Nothing is built twice for tests and for the developer's programs.
+fn same_features() -> Result<Found> {
+    Ok(Found { wrong: features::differing()?, ..Found::default() })
 }
 
 fn binary() -> Result<Found> {

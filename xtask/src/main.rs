@@ -12,6 +12,7 @@ mod doctor;
 #[cfg(test)]
 mod errors;
 mod examples;
+mod features;
 mod fuzz;
 mod lab;
 mod map;

@@ -159,7 +159,7 @@ fn options(args: &[String]) -> Option<Options> {
 }
 
 fn measure(o: &Options) -> Result<()> {
-    shell::status(shell::cargo().args(["build", "--quiet", "--package", "linerate"]))?;
+    shell::dev("linerate")?;
     let mut all = Vec::new();
     for (name, truth, files) in of_all(&o.reports)? {
         let set = if truth.holdout { Set::First } else { Set::Seen };

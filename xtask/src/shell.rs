@@ -57,6 +57,15 @@ pub(crate) fn release() -> Result<PathBuf> {
     Ok(target().join("release/linerate"))
 }
 
+/// Builds a program as the tests have it, and says where it is. With xtask beside it, whose features are the workspace's (`cargo xtask
+/// deps` compares them): nothing that the tests have built is built again.
+pub(crate) fn dev(program: &str) -> Result<PathBuf> {
+    let mut cargo = cargo();
+    cargo.args(["build", "--quiet", "--package", program, "--package", "xtask", "--bin", program]);
+    status(&mut cargo)?;
+    Ok(target().join("debug").join(program))
+}
+
 /// Whether `--check` is asked for, the one argument of a command; `None` for any other, which is shown.
 pub(crate) fn only_check(command: &str, args: &[String]) -> Option<bool> {
     match args {

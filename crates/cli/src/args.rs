@@ -24,6 +24,9 @@ pub(crate) struct Cli {
     /// its bytes.
     #[arg(long, global = true, value_name = "SIZE", value_parser = crate::budget::size)]
     pub(crate) max_input: Option<u64>,
+    /// Whose text a file holds, where neither it nor its name says so: `--host-of lspci2.txt=gpu002`. FILE is a path, the end of one, or `-`.
+    #[arg(long, global = true, value_name = "FILE=NAME", value_parser = crate::budget::host_of)]
+    pub(crate) host_of: Vec<(PathBuf, String)>,
     #[command(subcommand)]
     pub(crate) command: Command,
 }

@@ -79,7 +79,7 @@ fn main() -> ExitCode {
             return if failed || lost { ExitCode::from(EXIT_ERROR) } else { ExitCode::SUCCESS };
         }
     };
-    budget::set(cli.max_input);
+    budget::set(cli.max_input, cli.host_of);
     // A hand ends its act and its journal first.
     if !matches!(cli.command, Command::Hand) {
         end_on_signals();
@@ -111,6 +111,9 @@ fn main() -> ExitCode {
         Command::Completions { shell } => cmd::shell::completions(shell),
         Command::Man { dir } => cmd::shell::man(dir.as_deref()),
     };
+    for file in budget::hosts().unused() {
+        output::remark(&format!("--host-of {}: no text of this name was read", file.display()));
+    }
     match result {
         Ok(code) => ExitCode::from(code),
         // What was concluded reached nobody: it must not look as if everything were right.

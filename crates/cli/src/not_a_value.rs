@@ -8,6 +8,9 @@ pub(crate) enum NotAValue {
     /// `--max-input`.
     #[error("`{0}` is no size: write 500M, 20G or a number of bytes")]
     Size(String),
+    /// `--host-of`.
+    #[error("`{0}` is no file with its node: write lspci2.txt=gpu002")]
+    HostOf(String),
     /// A share.
     #[error("a share above 0 and below 100 %, such as 2% or 0.02")]
     Share,

@@ -50,6 +50,7 @@ pub mod modules;
 pub mod nccl_log;
 pub mod nccl_tests;
 pub mod near;
+pub mod next_boot;
 pub mod nic_image;
 pub mod numactl;
 mod number;
@@ -169,6 +170,11 @@ tools! {
     RocmSmi => plain::ROCM_SMI,
     AmdSmi => plain::AMD_SMI,
     DetectVirt => plain::DETECT_VIRT,
+    GrubDefaults => next_boot::GRUB_DEFAULTS,
+    GrubCfg => next_boot::GRUB_CFG,
+    BootEntry => next_boot::BOOT_ENTRY,
+    MachineConfig => next_boot::MACHINE_CONFIG,
+    TalosConfig => next_boot::TALOS,
     Cmdline => cmdline::TOOL,
     ModinfoNvidia => plain::MODINFO_NVIDIA,
     Modinfo => modinfo::MODINFO,

@@ -4,6 +4,7 @@ use linerate_formats::cmdline::{self, Cmdline};
 use linerate_formats::dmesg;
 use linerate_formats::kernel_config::{self, ConfigOption};
 use linerate_formats::kernel_version::{self, KernelVersion};
+use linerate_formats::next_boot::{self, NextBoot};
 use linerate_formats::uname;
 use linerate_snapshot::{EntryId, OutputKind, Place, Reading, Snapshot, Why};
 
@@ -23,6 +24,8 @@ pub struct Kernel {
     pub release: Reading<KernelVersion>,
     /// Command line: the kernel's own file, a pasted one, or what the boot log printed.
     pub cmdline: Reading<Cmdline>,
+    /// Arguments that a configuration asks for at the next boot: `/etc/default/grub`, a boot entry, a MachineConfig.
+    pub next_boot: Reading<NextBoot>,
     /// Names of loaded modules, `-` as `_`.
     pub modules: Reading<Vec<String>>,
     /// RDMA drivers built apart from the kernel: their modules have a version of their own.
@@ -52,6 +55,7 @@ impl Kernel {
         Kernel {
             release,
             cmdline: output(s, OutputKind::Cmdline, "proc/cmdline").map(cmdline::parse).or(|| logged_cmdline(s, &log)),
+            next_boot: next_boot(s),
             modules: s.read(root, "proc/modules").map(|b| {
                 String::from_utf8_lossy(b)
                     .lines()
@@ -226,6 +230,40 @@ fn logged_cmdline(s: &Snapshot, log: &Reading<Vec<LogEvent>>) -> Reading<Cmdline
         }
     }
     Reading::Known(cmdline, place)
+}
+
+/// What the configurations that were seen ask for. Files below `/etc/default/grub.d` are sourced after the defaults.
+fn next_boot(s: &Snapshot) -> Reading<NextBoot> {
+    let defaults = s.read(s.root(), "etc/default/grub");
+    if let Reading::Known(file, place) = &defaults {
+        let mut files = vec![*file];
+        let dir = s.dir("etc/default/grub.d");
+        let mut later: Vec<_> = dir.known().map(|d| s.children(*d)).unwrap_or_default();
+        later.retain(|(name, _)| name.ends_with(".cfg"));
+        later.sort_by_key(|(name, _)| name.to_string());
+        files.extend(later.iter().map(|(_, entry)| s.data(*entry)));
+        // A word of a later file has that file's line, which is not in this one.
+        let one_file = files.len() == 1;
+        if let Some(mut asked) = next_boot::grub_defaults(&files) {
+            if !one_file {
+                asked.cmdline.params.iter_mut().for_each(|p| p.line = 1);
+            }
+            return Reading::Known(asked, *place);
+        }
+    }
+    let readers: [(OutputKind, fn(&[u8]) -> Option<NextBoot>); 4] = [
+        (OutputKind::GrubCfg, next_boot::grub_cfg),
+        (OutputKind::BootEntry, next_boot::boot_entry),
+        (OutputKind::MachineConfig, next_boot::machine_config),
+        (OutputKind::TalosConfig, next_boot::talos),
+    ];
+    for o in &s.outputs {
+        let found = readers.iter().find(|(kind, _)| *kind == o.kind).and_then(|(_, read)| read(s.data(o.entry)));
+        if let Some(asked) = found {
+            return Reading::Known(asked, Place::of(o.entry));
+        }
+    }
+    Reading::Unreadable(defaults.place(), Why::NotCollected)
 }
 
 /// Whether a text holds no line of a log at all. A running kernel always said something.

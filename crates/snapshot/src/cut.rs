@@ -2,12 +2,13 @@
 //! cut out and read as facts about a node, each at its own line.
 
 use crate::texts::{Texts, content};
-use crate::{Snapshot, hosts};
+use crate::{Pasted, Snapshot, hosts};
 use linerate_formats::bounds::{DOCTOR_BLOCK_NODES, DOCTOR_BLOCKS};
 use linerate_formats::dmesg::{self, Time};
 use linerate_formats::pci::{Bdf, lspci};
 use linerate_formats::{Gives, Kind, sniff};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// What was cut out of a file.
 pub struct Cut {
@@ -59,21 +60,85 @@ pub fn has_no_device(kind: Kind, bytes: &[u8]) -> bool {
     kind == Kind::AcsControls || kind == Kind::Lspci && text.contains("ACSCtl:") && !text.lines().any(is_function)
 }
 
-/// The nodes that the texts in a file make.
+/// The nodes that the texts in a file make. `host`: whose those are above which no command line names one.
 #[must_use]
-pub fn nodes(name: &str, bytes: &[u8]) -> Cut {
+pub fn nodes(name: &str, bytes: &[u8], host: Option<&str>) -> Cut {
     let text = String::from_utf8_lossy(bytes);
-    let Blocks { list: blocks, full, .. } = blocks(&text);
-    let other = others(&text, &blocks);
+    let found = blocks(&text, host);
+    let other = others(&text, &found.list);
+    let (nodes, left_out) = assign(&found);
+    let blocks = &found.list;
+    let mut kinds: Vec<Kind> = blocks.iter().map(|b| b.kind).collect();
+    kinds.sort_unstable_by_key(|k| (matches!(k.gives(), Gives::Copy(_)), k.name()));
+    kinds.dedup();
+    let several = nodes.len() > 1 || kinds.len() > 1;
+    let base = name.rsplit('/').next().unwrap_or(name);
+    let (mut out, mut names) = (Vec::new(), Vec::new());
+    for (i, Node { host, blocks }) in nodes.iter().enumerate() {
+        let label = match host {
+            _ if nodes.len() == 1 => name.to_owned(),
+            Some(host) => format!("{name}, {host}"),
+            None => format!("{name}, node {}", i + 1),
+        };
+        let mut texts = Texts::new(label.as_str());
+        for (j, b) in blocks.iter().enumerate() {
+            texts.add(&part_name(base, j), b.text.as_bytes(), b.above);
+        }
+        if let Some(s) = texts.finish() {
+            out.push((label, s));
+            names.push(host.clone().unwrap_or_else(|| (i + 1).to_string()));
+        }
+    }
+    Cut { nodes: out, names, several, kinds, left_out, other }
+}
+
+/// What the nth text of a file is called, from 0.
+pub(crate) fn part_name(base: &str, n: usize) -> String {
+    if n == 0 { base.to_owned() } else { format!("{base}#{}", n + 1) }
+}
+
+/// The texts of tools in a file that holds several, or several nodes', each with its node where that is known; what is beyond limits; and the
+/// lines that are of no tool, as in [`Cut::other`]. `None`: it is one tool's text of one node, or nobody's.
+pub(crate) fn parts(
+    path: &Path,
+    bytes: &[u8],
+    host: Option<&str>,
+) -> Option<(Vec<Pasted>, Vec<String>, (usize, usize))> {
+    let text = String::from_utf8_lossy(bytes);
+    let found = blocks(&text, host);
+    let (nodes, left_out) = assign(&found);
+    let is_several = nodes.len() > 1 || found.list.iter().any(|b| found.list.first().is_some_and(|f| f.kind != b.kind));
+    if !is_several {
+        return None;
+    }
+    let other = others(&text, &found.list);
+    let many = nodes.len() > 1;
+    let of_node = |(i, n): (usize, Node<'_>)| {
+        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        let host = n.host.or_else(|| many.then(|| format!("{name}, node {}", i + 1)));
+        let part = move |b: &Block| Pasted {
+            path: path.to_owned(),
+            kind: b.kind,
+            bytes: b.text.clone().into_bytes(),
+            above: b.above,
+            host: host.clone(),
+        };
+        n.blocks.into_iter().map(part).collect::<Vec<_>>()
+    };
+    Some((nodes.into_iter().enumerate().flat_map(of_node).collect(), left_out, other))
+}
+
+/// The nodes of texts, and what is beyond limits.
+fn assign(found: &Blocks) -> (Vec<Node<'_>>, Vec<String>) {
     let mut left_out = Vec::new();
-    if full {
+    if found.full {
         left_out.push(format!(
             "after {DOCTOR_BLOCKS} texts of tools the rest of it was not searched for more (limit DOCTOR_BLOCKS)"
         ));
     }
     let mut beyond = 0;
     let mut nodes: Vec<Node<'_>> = Vec::new();
-    for b in &blocks {
+    for b in &found.list {
         let own = nodes.iter().position(|n| b.host.is_some() && n.host == b.host);
         let at = own.or_else(|| nodes.iter().position(|n| n.takes(b))).unwrap_or(nodes.len());
         if at < DOCTOR_BLOCK_NODES {
@@ -91,29 +156,7 @@ pub fn nodes(name: &str, bytes: &[u8]) -> Cut {
             "{beyond} texts of tools were not read: they are of more than {DOCTOR_BLOCK_NODES} nodes (limit DOCTOR_BLOCK_NODES)"
         ));
     }
-    let mut kinds: Vec<Kind> = blocks.iter().map(|b| b.kind).collect();
-    kinds.sort_unstable_by_key(|k| (matches!(k.gives(), Gives::Copy(_)), k.name()));
-    kinds.dedup();
-    let several = nodes.len() > 1 || kinds.len() > 1;
-    let base = name.rsplit('/').next().unwrap_or(name);
-    let (mut out, mut names) = (Vec::new(), Vec::new());
-    for (i, Node { host, blocks }) in nodes.iter().enumerate() {
-        let label = match host {
-            _ if nodes.len() == 1 => name.to_owned(),
-            Some(host) => format!("{name}, {host}"),
-            None => format!("{name}, node {}", i + 1),
-        };
-        let mut texts = Texts::new(label.as_str());
-        for (j, b) in blocks.iter().enumerate() {
-            let name = if j == 0 { base.to_owned() } else { format!("{base}#{}", j + 1) };
-            texts.add(&name, b.text.as_bytes(), b.above);
-        }
-        if let Some(s) = texts.finish() {
-            out.push((label, s));
-            names.push(host.clone().unwrap_or_else(|| (i + 1).to_string()));
-        }
-    }
-    Cut { nodes: out, names, several, kinds, left_out, other }
+    (nodes, left_out)
 }
 
 /// Lines that are in no text of a tool: how many, and the first.
@@ -160,13 +203,16 @@ struct Blocks {
     full: bool,
     /// Command lines that name a host, in their order.
     prompts: Vec<(usize, String)>,
+    /// Whose the file is, where that is said of it.
+    said: Option<String>,
 }
 
 impl Blocks {
     /// The host of the command line in a line, or of the last one above it.
     fn host_at(&self, line: usize) -> Option<String> {
         let above = self.prompts.partition_point(|(at, _)| *at <= line);
-        self.prompts.get(above.checked_sub(1)?).map(|(_, host)| host.clone())
+        let last = above.checked_sub(1).and_then(|i| self.prompts.get(i)).map(|(_, host)| host);
+        last.or(self.said.as_ref()).cloned()
     }
 
     fn push(&mut self, block: Block) {
@@ -178,10 +224,10 @@ impl Blocks {
     }
 }
 
-fn blocks(text: &str) -> Blocks {
+fn blocks(text: &str, host: Option<&str>) -> Blocks {
     let lines: Vec<&str> = text.lines().collect();
     let prompts = lines.iter().enumerate().filter_map(|(i, l)| Some((i, hosts::of_command(l)?))).collect();
-    let mut out = Blocks { prompts, ..Blocks::default() };
+    let mut out = Blocks { prompts, said: host.map(str::to_owned), ..Blocks::default() };
     let mut start = 0;
     for (i, line) in lines.iter().enumerate() {
         let alone = is_fence(line) || is_log(line);
@@ -196,7 +242,7 @@ fn blocks(text: &str) -> Blocks {
         let last = lines.iter().rposition(|l| is_kernels(l)).map_or(0, |at| at + 1);
         let kernels = lines.iter().take(last).map(|l| if is_kernels(l) { l } else { "" });
         let text = kernels.flat_map(|l| [l, "\n"]).collect();
-        out.push(Block { kind: Kind::Dmesg, above: 0, text, host: None });
+        out.push(Block { kind: Kind::Dmesg, above: 0, text, host: host.map(str::to_owned) });
     }
     out
 }
@@ -393,12 +439,13 @@ hca_id:\tmlx5_0
 
     #[test]
     fn a_ticket_is_cut_at_its_lines() {
-        let got: Vec<_> = blocks(TICKET).list.into_iter().map(|b| (b.kind, b.above, b.text.lines().count())).collect();
+        let got: Vec<_> =
+            blocks(TICKET, None).list.into_iter().map(|b| (b.kind, b.above, b.text.lines().count())).collect();
         assert_eq!(
             got,
             [(Kind::NvidiaSmiTopo, 7, 13), (Kind::Lspci, 22, 4), (Kind::IbvDevinfo, 27, 3), (Kind::Dmesg, 0, 5)]
         );
-        let cut = nodes("dir/ticket.txt", TICKET.as_bytes());
+        let cut = nodes("dir/ticket.txt", TICKET.as_bytes(), None);
         assert!(cut.several);
         let [(name, s)] = cut.nodes.as_slice() else { panic!("{}", cut.nodes.len()) };
         assert_eq!((name.as_str(), s.outputs.len()), ("dir/ticket.txt", 4));
@@ -411,9 +458,9 @@ hca_id:\tmlx5_0
         let gpu = "0000:18:00.0 3D controller [0302]: NVIDIA Corporation GH100 [10de:2330]\n";
         let nic = "0000:19:00.0 Infiniband controller [0207]: Mellanox Technologies MT2910 [15b3:1021]\n";
         let text = format!("$ lspci | grep NV\n{gpu}\n$ lspci | grep Mell\n{nic}");
-        assert_eq!(nodes("x", text.as_bytes()).nodes.len(), 1);
+        assert_eq!(nodes("x", text.as_bytes(), None).nodes.len(), 1);
         let text = format!("good:\n{gpu}{nic}bad:\n{gpu}");
-        let cut = nodes("x", text.as_bytes());
+        let cut = nodes("x", text.as_bytes(), None);
         assert_eq!(cut.nodes.iter().map(|(n, _)| n.as_str()).collect::<Vec<_>>(), ["x, node 1", "x, node 2"]);
     }
 
@@ -421,27 +468,27 @@ hca_id:\tmlx5_0
     fn prompts_say_whose_a_text_is() {
         let gpu = "0000:18:00.0 3D controller [0302]: NVIDIA Corporation GH100 [10de:2330]\n";
         let text = format!("root@a:~# lspci -nn\n{gpu}root@a:~# lspci -nn\n{gpu}root@b:~# lspci -nn\n{gpu}");
-        let cut = nodes("x", text.as_bytes());
+        let cut = nodes("x", text.as_bytes(), None);
         assert_eq!(cut.names, ["a", "b"]);
         assert_eq!(cut.nodes.iter().map(|(_, s)| s.outputs.len()).collect::<Vec<_>>(), [2, 1]);
         // Files with their paths are no list of all of them: two such texts are of one node.
         let text = "$ grep . a\n/sys/class/net/a/mtu:1\n\n```\n$ lspci\n".to_owned()
             + gpu
             + "```\n/sys/class/net/b/mtu:2\n/sys/class/net/c/mtu:2\n";
-        assert_eq!(nodes("x", text.as_bytes()).names, ["1"]);
+        assert_eq!(nodes("x", text.as_bytes(), None).names, ["1"]);
     }
 
     #[test]
     fn a_comment_behind_a_line_is_no_command() {
         let text = "mlx5_0   port  1  ==>  ibp26s0        (Down)  # CX-7 1/8 infiniband\n".repeat(2);
-        assert_eq!(nodes("x", text.as_bytes()).nodes.len(), 1);
+        assert_eq!(nodes("x", text.as_bytes(), None).nodes.len(), 1);
         assert!(is_prompt("[root@n ~]# ibdev2netdev") && is_prompt("# cat /proc/cmdline") && !is_prompt("# ib is up"));
     }
 
     #[test]
     fn prose_and_logs_alone_make_no_node() {
         let log = "node1:1:2 [0] NCCL INFO Using network IB\n".repeat(1000) + "OK\nFAIL\nkvm\n12:30.1 noon: lunch\n";
-        assert!(nodes("x", log.as_bytes()).nodes.is_empty());
-        assert!(nodes("x", b"\xff\xfe\x00\x00garbage\n\x1b[31m").nodes.is_empty());
+        assert!(nodes("x", log.as_bytes(), None).nodes.is_empty());
+        assert!(nodes("x", b"\xff\xfe\x00\x00garbage\n\x1b[31m", None).nodes.is_empty());
     }
 }

@@ -11,6 +11,7 @@ mod catalogue;
 mod census;
 pub mod cut;
 mod file_dump;
+mod host_of;
 mod hosts;
 mod index;
 mod input;
@@ -30,6 +31,7 @@ pub use archive::{Each, Limits, OpenError, Reader, dated, is_archive_name, node_
 pub use budget::{Budget, Exceeded};
 pub use capture::machine_digest;
 pub use catalogue::tries;
+pub use host_of::HostOf;
 pub use index::{EntryId, EntryKind, Lookup, Snapshot};
 pub use input::{Damage, Input};
 pub use listing::{Listing, Source, SourceKind, short_name, sources};

@@ -20,6 +20,10 @@ pub struct Pasted {
     pub kind: Kind,
     /// What it says.
     pub bytes: Vec<u8>,
+    /// Lines of its file that stand before it.
+    pub above: usize,
+    /// The node, where the operator or the command line above it names one.
+    pub host: Option<String>,
 }
 
 /// Texts of one node.
@@ -43,7 +47,7 @@ pub fn by_node(texts: Vec<Pasted>) -> Vec<Owned> {
 
 fn of_directory(dir: &Path, texts: Vec<Pasted>) -> Vec<Owned> {
     let words = common_words(&texts);
-    let hosts: Vec<BTreeSet<String>> = texts.iter().map(|t| hosts::of_text(t.kind, &t.bytes)).collect();
+    let hosts: Vec<BTreeSet<String>> = texts.iter().map(hosts_of).collect();
     let keys: Vec<String> = texts.iter().zip(&hosts).map(|(t, hosts)| key(t, hosts, &words)).collect();
     if !are_apart(&texts, &hosts, &keys) {
         let name = match texts.as_slice() {
@@ -56,17 +60,40 @@ fn of_directory(dir: &Path, texts: Vec<Pasted>) -> Vec<Owned> {
     for (key, t) in keys.into_iter().zip(texts) {
         groups.entry(key).or_default().push(t);
     }
-    let alone = |t: Pasted| Owned { name: t.path.display().to_string(), texts: vec![t] };
     let mut out = Vec::new();
     for (key, texts) in groups {
-        // Nothing tells them apart, and they are not of one node: each is one of its own.
-        if key.is_empty() || contradict(&texts) {
-            out.extend(texts.into_iter().map(alone));
+        let is_said = texts.iter().all(|t| t.host.is_some());
+        // Nothing tells them apart, and they are not of one node: each file is one of its own.
+        if !is_said && (key.is_empty() || contradict(&texts)) {
+            out.extend(by_file(texts));
+        } else if !is_said && let Some(file) = only_file(&texts) {
+            out.push(Owned { name: file.display().to_string(), texts });
         } else {
             out.push(Owned { name: key, texts });
         }
     }
     out
+}
+
+/// The file of several texts that no host is named in.
+fn only_file(texts: &[Pasted]) -> Option<PathBuf> {
+    let (first, rest) = texts.split_first()?;
+    let is_its = |t: &Pasted| t.path == first.path && hosts_of(t).is_empty();
+    (!rest.is_empty() && hosts_of(first).is_empty() && rest.iter().all(is_its)).then(|| first.path.clone())
+}
+
+/// Each file is a node.
+fn by_file(texts: Vec<Pasted>) -> impl Iterator<Item = Owned> {
+    let mut files: BTreeMap<PathBuf, Vec<Pasted>> = BTreeMap::new();
+    for t in texts {
+        files.entry(t.path.clone()).or_default().push(t);
+    }
+    files.into_iter().map(|(path, texts)| Owned { name: path.display().to_string(), texts })
+}
+
+/// The hosts that a text is of: what is said of it goes before what it says.
+fn hosts_of(t: &Pasted) -> BTreeSet<String> {
+    t.host.as_ref().map_or_else(|| hosts::of_text(t.kind, &t.bytes), |host| [host.clone()].into())
 }
 
 /// Whether texts are of several nodes.
@@ -121,7 +148,7 @@ mod tests {
     use super::*;
 
     fn pasted(path: &str, kind: Kind, text: &str) -> Pasted {
-        Pasted { path: path.into(), kind, bytes: text.into() }
+        Pasted { path: path.into(), kind, bytes: text.into(), above: 0, host: None }
     }
 
     fn names(texts: &[Pasted]) -> Vec<(String, usize)> {
@@ -160,6 +187,30 @@ mod tests {
             pasted("d/dmesg-n2.txt", Kind::Dmesg, DMESG),
         ];
         assert_eq!(names(&all), want(&[("n1", 2), ("n2", 2)]));
+    }
+
+    #[test]
+    fn the_operator_decides() {
+        let said = |path: &str, text: &str, host: &str| Pasted {
+            host: Some(host.to_owned()),
+            ..pasted(path, Kind::Lspci, text)
+        };
+        let log = pasted("d/dmesg", Kind::Dmesg, OF_A);
+        // What is said of a text joins those that name the host themselves, and tells apart what looks alike.
+        let all = [said("d/1", LSPCI, "a"), said("d/2", LSPCI, "b"), log.clone()];
+        assert_eq!(names(&all), want(&[("a", 2), ("b", 1)]));
+        // Another device at the same address: it is the operator's word that they are of one node.
+        let all = [said("d/1", LSPCI, "a"), said("d/2", OTHER, "a")];
+        assert_eq!(names(&all), want(&[("a", 2)]));
+        assert_eq!(names(&[said("d/1", LSPCI, "b"), log]), want(&[("a", 1), ("b", 1)]));
+    }
+
+    #[test]
+    fn parts_of_a_file_stay_together() {
+        let part = |path: &str, kind, above| Pasted { above, ..pasted(path, kind, LSPCI) };
+        let other = pasted("d/n2", Kind::Lspci, OTHER);
+        let all = [part("d/n1", Kind::Lspci, 0), part("d/n1", Kind::Numactl, 9), other];
+        assert_eq!(names(&all), want(&[("d/n1", 2), ("d/n2", 1)]));
     }
 
     #[test]

@@ -7,12 +7,13 @@ use crate::listing::{Source, SourceKind, of_nodes};
 use crate::owners::{Owned, Pasted, by_node};
 use crate::recognise::{HEAD, is_lfs_stub, output, recognise};
 use crate::redact::secrets;
-use crate::texts::join;
-use crate::{Budget, Output, Snapshot, cut};
+use crate::texts::{below, join};
+use crate::{Budget, HostOf, Output, Snapshot, cut};
 use linerate_formats::bounds::{DOCTOR_TEXT, KEPT, TEXT as MAX_TEXT, TEXTS as MAX_TEXTS};
 use linerate_formats::{Gives, Kind, sniff};
+use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Whether a directory holds a tree (`sys/` or `proc/`) or an unpacked snapshot.
 #[must_use]
@@ -41,13 +42,12 @@ pub fn load(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) -> 
     if path == Path::new("-") {
         let mut bytes = Vec::new();
         std::io::stdin().lock().take(64 << 20).read_to_end(&mut bytes).map_err(io)?;
-        return load_within(&bytes, "standard input", &options.budget);
+        return load_within(&bytes, "standard input", &options.budget, options.host_of.of(path));
     }
     let meta = match std::fs::metadata(path) {
         Ok(meta) => meta,
         Err(e) => {
-            let budget = &options.budget;
-            return one_of(path, budget).or_else(|| one_of_texts(path, budget)).unwrap_or(Err(io(e)));
+            return one_of(path, options).or_else(|| one_of_texts(path, options)).unwrap_or(Err(io(e)));
         }
     };
     if meta.is_dir() {
@@ -63,24 +63,24 @@ pub fn load(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) -> 
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     if is_archive(&head) {
         return match packed_text(std::fs::File::open(path).map_err(io)?, MAX_TEXT, &options.budget) {
-            Some(packed) => one_packed(&packed, &name),
-            None => with_texts(path, Reader::within(&options.budget).read(path), &options.budget),
+            Some(packed) => one_packed(&packed, &name, options.host_of.of(path)),
+            None => with_texts(path, Reader::within(&options.budget).read(path), options),
         };
     }
     let mut bytes = Vec::new();
     std::fs::File::open(path).map_err(io)?.take(MAX_TEXT + 1).read_to_end(&mut bytes).map_err(io)?;
-    match one_text(&bytes, &name) {
-        Err(e) if is_archive_name(&name) => with_texts(path, Err(e), &options.budget),
+    match one_text(&bytes, &name, options.host_of.of(path)) {
+        Err(e) if is_archive_name(&name) => with_texts(path, Err(e), options),
         text => text,
     }
 }
 
 /// The node of an archive that a path goes on to: `must-gather.tar.gz/gpu001`. `None`: no file is above it.
-fn one_of(path: &Path, budget: &Budget) -> Option<Result<Snapshot, OpenError>> {
+fn one_of(path: &Path, options: &Options) -> Option<Result<Snapshot, OpenError>> {
     let file = path.ancestors().skip(1).find(|p| p.is_file())?;
     let wanted = path.strip_prefix(file).ok()?.to_str()?;
     let (mut found, mut names) = (Nodes::default(), Vec::new());
-    let read = Reader::within(budget).read_each(file, &mut |at, node| {
+    let read = Reader::within(&options.budget).read_each(file, &mut |at, node| {
         names.push(at.to_owned());
         if is_wanted(at, wanted) {
             found.take(at, node);
@@ -88,7 +88,7 @@ fn one_of(path: &Path, budget: &Budget) -> Option<Result<Snapshot, OpenError>> {
     });
     let what = file.display().to_string();
     if names.is_empty()
-        && let Some(nodes) = pieces_of(file)
+        && let Some(nodes) = pieces_of(file, &options.host_of)
     {
         return Some(named(&what, wanted, nodes));
     }
@@ -100,10 +100,10 @@ fn one_of(path: &Path, budget: &Budget) -> Option<Result<Snapshot, OpenError>> {
 }
 
 /// The node of a directory of texts that a path goes on to: `texts/gpu001`.
-fn one_of_texts(path: &Path, budget: &Budget) -> Option<Result<Snapshot, OpenError>> {
+fn one_of_texts(path: &Path, options: &Options) -> Option<Result<Snapshot, OpenError>> {
     let dir = path.parent().filter(|p| p.is_dir() && !is_snapshot_dir(p))?;
     let wanted = path.file_name()?.to_str()?;
-    let nodes = of_texts(dir, budget).ok().filter(|nodes| nodes.len() > 1)?;
+    let nodes = of_texts(dir, options).ok().filter(|nodes| nodes.len() > 1)?;
     Some(named(&dir.display().to_string(), wanted, nodes))
 }
 
@@ -131,7 +131,7 @@ pub fn load_each(reader: &mut Reader, path: &Path, options: &Options, each: &mut
         let read = reader.read_each(path, &mut |at, node| {
             count += 1;
             let whole = node.is_ok() && at.is_empty();
-            each(at, if whole { with_texts(path, node, &options.budget) } else { node });
+            each(at, if whole { with_texts(path, node, options) } else { node });
         });
         match read {
             Ok(()) => return Ok(()),
@@ -139,7 +139,7 @@ pub fn load_each(reader: &mut Reader, path: &Path, options: &Options, each: &mut
             Err(_) => {}
         }
     }
-    match several_nodes(path, &options.budget) {
+    match several_nodes(path, options) {
         Some(nodes) => nodes.into_iter().for_each(|(at, s)| each(&at, Ok(s))),
         None => each("", Ok(load(path, options, &|_| {})?)),
     }
@@ -147,11 +147,11 @@ pub fn load_each(reader: &mut Reader, path: &Path, options: &Options, each: &mut
 }
 
 /// The nodes of a text, or of a directory of texts, where those are of several nodes; each with its name behind the path.
-fn several_nodes(path: &Path, budget: &Budget) -> Option<Vec<(String, Snapshot)>> {
+fn several_nodes(path: &Path, options: &Options) -> Option<Vec<(String, Snapshot)>> {
     let nodes = if path.is_file() {
-        pieces_of(path)
+        pieces_of(path, &options.host_of)
     } else if is_dir_of_texts(path) {
-        of_texts(path, budget).ok()
+        of_texts(path, options).ok()
     } else {
         None
     };
@@ -165,7 +165,7 @@ pub fn is_dir_of_texts(path: &Path) -> bool {
 }
 
 /// The archive of a node with the texts that lie beside it in the node's own directory, `nodes/NAME`; those alone, where it cannot be read.
-fn with_texts(path: &Path, node: Result<Snapshot, OpenError>, budget: &Budget) -> Result<Snapshot, OpenError> {
+fn with_texts(path: &Path, node: Result<Snapshot, OpenError>, options: &Options) -> Result<Snapshot, OpenError> {
     let Some((dir, _)) = path.to_str().and_then(of_node) else { return node };
     match node {
         Ok(mut s) => {
@@ -181,7 +181,7 @@ fn with_texts(path: &Path, node: Result<Snapshot, OpenError>, budget: &Budget) -
             }
             Ok(s)
         }
-        Err(e) => match texts(Path::new(dir), budget) {
+        Err(e) => match texts(Path::new(dir), options) {
             Ok(mut s) => {
                 s.left_out(format!("{}: {}", path.display(), e.reason()));
                 Ok(s)
@@ -196,23 +196,23 @@ fn with_texts(path: &Path, node: Result<Snapshot, OpenError>, budget: &Budget) -
 /// # Errors
 /// As [`load`].
 pub fn load_bytes(bytes: &[u8], name: &str) -> Result<Snapshot, OpenError> {
-    load_within(bytes, name, &Budget::default())
+    load_within(bytes, name, &Budget::default(), None)
 }
 
-fn load_within(bytes: &[u8], name: &str, budget: &Budget) -> Result<Snapshot, OpenError> {
+fn load_within(bytes: &[u8], name: &str, budget: &Budget, host: Option<&str>) -> Result<Snapshot, OpenError> {
     if !is_archive(bytes) {
-        return one_text(bytes, name);
+        return one_text(bytes, name, host);
     }
     match packed_text(bytes, MAX_TEXT, budget) {
-        Some(packed) => one_packed(&packed, name),
+        Some(packed) => one_packed(&packed, name, host),
         None => Reader::within(budget).read_bytes(bytes, name),
     }
 }
 
 /// A snapshot of one text that was packed.
-fn one_packed(packed: &PackedText, name: &str) -> Result<Snapshot, OpenError> {
-    let mut s = one_text(&packed.bytes, PackedText::name(name))?;
-    name.clone_into(&mut s.label);
+fn one_packed(packed: &PackedText, name: &str, host: Option<&str>) -> Result<Snapshot, OpenError> {
+    let mut s = one_text(&packed.bytes, PackedText::name(name), host)?;
+    host.unwrap_or(name).clone_into(&mut s.label);
     damaged(packed, name).into_iter().for_each(|why| s.left_out(why));
     Ok(s)
 }
@@ -226,11 +226,11 @@ fn damaged(packed: &PackedText, name: &str) -> Option<String> {
 }
 
 /// A snapshot of one text, which may be several tools' one after the other.
-fn one_text(bytes: &[u8], name: &str) -> Result<Snapshot, OpenError> {
-    if let Some(nodes) = pieces(bytes, name) {
+fn one_text(bytes: &[u8], name: &str, host: Option<&str>) -> Result<Snapshot, OpenError> {
+    if let Some(nodes) = pieces(bytes, name, host) {
         return only(name, nodes);
     }
-    let mut s = Snapshot::new(name);
+    let mut s = Snapshot::new(host.unwrap_or(name));
     let kind = recognise(name, bytes);
     let why = match kind.gives() {
         Gives::NoFacts(what) => format!("it is {what}: not a source of facts for the audit"),
@@ -244,32 +244,34 @@ fn one_text(bytes: &[u8], name: &str) -> Result<Snapshot, OpenError> {
 }
 
 /// The nodes of a text that holds several tools' texts, each with its host or its number as its name; `None` where it is one tool's, or nobody's.
-fn pieces(bytes: &[u8], name: &str) -> Option<Vec<(String, Snapshot)>> {
+fn pieces(bytes: &[u8], name: &str, host: Option<&str>) -> Option<Vec<(String, Snapshot)>> {
     if bytes.len() > DOCTOR_TEXT || !is_text(bytes) {
         return None;
     }
     let bytes = sniff::normalise(bytes);
-    let cut = cut::nodes(name, &bytes);
+    let cut = cut::nodes(name, &bytes, host);
     if !cut.several {
         return None;
     }
     let mut out = Vec::new();
     for ((_, mut s), at) in cut.nodes.into_iter().zip(cut.names) {
         cut.left_out.iter().for_each(|why| s.left_out(format!("{name}: {why}")));
-        let (lines, first) = cut.other;
-        if lines > 0 {
-            s.problems.push(format!("{name}: {lines} lines are of no tool that is read, the first is line {first}"));
-        }
+        s.problems.extend(others(name, cut.other));
         out.push((at, s));
     }
     Some(out).filter(|o| !o.is_empty())
 }
 
-/// The same, of a file.
-fn pieces_of(file: &Path) -> Option<Vec<(String, Snapshot)>> {
+/// Lines that are of no tool.
+fn others(name: &str, (lines, first): (usize, usize)) -> Option<String> {
+    (lines > 0).then(|| format!("{name}: {lines} lines are of no tool that is read, the first is line {first}"))
+}
+
+/// The same as [`pieces`], of a file.
+fn pieces_of(file: &Path, host_of: &HostOf) -> Option<Vec<(String, Snapshot)>> {
     let mut bytes = Vec::new();
     std::fs::File::open(file).ok()?.take(DOCTOR_TEXT as u64 + 1).read_to_end(&mut bytes).ok()?;
-    pieces(&bytes, &file.file_name()?.to_string_lossy())
+    pieces(&bytes, &file.file_name()?.to_string_lossy(), host_of.of(file))
 }
 
 /// Documents are read whole: what stands in them is no other tool's.
@@ -335,7 +337,7 @@ fn directory(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) ->
         {
             return load(&one.path, options, progress);
         }
-        return match texts(path, &options.budget) {
+        return match texts(path, options) {
             // No texts: archives of nodes, or a part of a tree, perhaps.
             Err(e @ OpenError::NotASnapshot { .. }) => match of_nodes(path).as_slice() {
                 [] => crate::archive::part_of_tree(path).map_err(|_| e),
@@ -369,7 +371,7 @@ fn only_tree(path: &Path) -> Result<Option<std::path::PathBuf>, OpenError> {
 }
 
 /// The texts in a directory by their nodes, each named as people name them; and a snapshot that says what was left out.
-fn owned(path: &Path, budget: &Budget) -> Result<(Snapshot, Vec<Owned>), OpenError> {
+fn owned(path: &Path, options: &Options) -> Result<(Snapshot, Vec<Owned>), OpenError> {
     let io = |source| OpenError::Io { path: path.to_owned(), source };
     let mut s = Snapshot::new(path.display().to_string());
     let mut files: Vec<_> = std::fs::read_dir(path).map_err(io)?.flatten().take(MAX_TEXTS + 1).collect();
@@ -394,13 +396,30 @@ fn owned(path: &Path, budget: &Budget) -> Result<(Snapshot, Vec<Owned>), OpenErr
         let mut name = name.as_str();
         if is_archive(&bytes) {
             // From the file: what is packed may be longer than a text may be.
-            let Some(packed) = std::fs::File::open(f.path()).ok().and_then(|f| packed_text(f, MAX_TEXT, budget)) else {
+            let Some(packed) =
+                std::fs::File::open(f.path()).ok().and_then(|f| packed_text(f, MAX_TEXT, &options.budget))
+            else {
                 s.problems.push(format!("{name}: an archive among texts; name it alone to read it"));
                 continue;
             };
             damaged(&packed, name).into_iter().for_each(|why| s.left_out(why));
             name = PackedText::name(name);
             bytes = packed.bytes;
+        }
+        let host = options.host_of.of(&f.path());
+        let (at, normal) = (path.join(name), sniff::normalise(&bytes));
+        let parts = if bytes.len() <= DOCTOR_TEXT && is_text(&bytes) { cut::parts(&at, &normal, host) } else { None };
+        if let Some((parts, left_out, other)) = parts {
+            let long: usize = parts.iter().map(|p| p.bytes.len()).sum();
+            if size + long > KEPT {
+                s.left_out(beyond(name));
+                continue;
+            }
+            size += long;
+            left_out.into_iter().for_each(|why| s.left_out(format!("{name}: {why}")));
+            s.problems.extend(others(name, other));
+            all.extend(parts);
+            continue;
         }
         let found = recognise(name, &bytes);
         match found.gives() {
@@ -413,11 +432,12 @@ fn owned(path: &Path, budget: &Budget) -> Result<(Snapshot, Vec<Owned>), OpenErr
         }
         size += bytes.len();
         if size > KEPT {
-            s.left_out(format!("{name}: left out: texts of one directory are read up to {} MiB", KEPT >> 20));
+            s.left_out(beyond(name));
             size -= bytes.len();
             continue;
         }
-        all.push(Pasted { path: path.join(name), kind: found, bytes });
+        let host = host.map(str::to_owned);
+        all.push(Pasted { path: at, kind: found, bytes, above: 0, host });
     }
     let (all, beside): (Vec<_>, Vec<_>) = all.into_iter().partition(|t| t.kind.gives().facts());
     if all.is_empty() {
@@ -433,9 +453,13 @@ fn owned(path: &Path, budget: &Budget) -> Result<(Snapshot, Vec<Owned>), OpenErr
     Ok((s, nodes))
 }
 
+fn beyond(name: &str) -> String {
+    format!("{name}: left out: texts of one directory are read up to {} MiB", KEPT >> 20)
+}
+
 /// The nodes whose texts are in a directory, each with its name behind the path.
-fn of_texts(path: &Path, budget: &Budget) -> Result<Vec<(String, Snapshot)>, OpenError> {
-    let (left, nodes) = owned(path, budget)?;
+fn of_texts(path: &Path, options: &Options) -> Result<Vec<(String, Snapshot)>, OpenError> {
+    let (left, nodes) = owned(path, options)?;
     let is_one = nodes.len() == 1;
     let one = |Owned { name, texts }| {
         let at = node_name(path, name);
@@ -443,9 +467,12 @@ fn of_texts(path: &Path, budget: &Budget) -> Result<Vec<(String, Snapshot)>, Ope
         let mut s = Snapshot::new(label.display().to_string());
         s.problems.clone_from(&left.problems);
         s.incomplete = left.incomplete;
+        let mut parts: BTreeMap<PathBuf, usize> = BTreeMap::new();
         for t in texts {
             let name = t.path.file_name().unwrap_or_default().to_string_lossy();
-            text(&mut s, &name, t.kind, &t.bytes);
+            let before = parts.entry(t.path.clone()).or_default();
+            text(&mut s, &cut::part_name(&name, *before), t.kind, &below(t.kind, &t.bytes, t.above));
+            *before += 1;
         }
         (at, s)
     };
@@ -453,8 +480,8 @@ fn of_texts(path: &Path, budget: &Budget) -> Result<Vec<(String, Snapshot)>, Ope
 }
 
 /// The only node whose texts are in a directory.
-fn texts(path: &Path, budget: &Budget) -> Result<Snapshot, OpenError> {
-    only(&path.display().to_string(), of_texts(path, budget)?)
+fn texts(path: &Path, options: &Options) -> Result<Snapshot, OpenError> {
+    only(&path.display().to_string(), of_texts(path, options)?)
 }
 
 /// As it is named behind the directory.

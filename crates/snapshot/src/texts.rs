@@ -5,6 +5,7 @@ use crate::hosts::Hosts;
 use crate::recognise::recognise;
 use crate::{Lookup, Snapshot, source};
 use linerate_formats::{Gives, Kind};
+use std::borrow::Cow;
 
 /// What a text is, by its beginning (64 KiB are enough) and its name, which may end in that of a packing.
 #[must_use]
@@ -29,6 +30,18 @@ pub(crate) fn join(s: &mut Snapshot, name: &str, bytes: &[u8]) {
     }
 }
 
+/// A text below as many empty lines as stand above it in its file, so that evidence names the file's own line.
+pub(crate) fn below(what: Kind, bytes: &[u8], above: usize) -> Cow<'_, [u8]> {
+    // A document begins with its first byte; nothing may stand before it.
+    let document = bytes.trim_ascii_start().first().is_some_and(|b| matches!(b, b'<' | b'{' | b'['));
+    if above == 0 || document && what.gives() != Gives::KernelLog {
+        return bytes.into();
+    }
+    let mut out = vec![b'\n'; above];
+    out.extend_from_slice(bytes);
+    out.into()
+}
+
 /// Texts of one node.
 pub struct Texts {
     snapshot: Snapshot,
@@ -43,7 +56,7 @@ impl Texts {
         Texts { snapshot: Snapshot::new(label), hosts: Hosts::default(), known: false }
     }
 
-    /// Adds a text, at most 16 MiB of it. `above`: lines of its file that stand before it, so that evidence names the file's own line.
+    /// Adds a text, at most 16 MiB of it. `above`: lines of its file that stand before it.
     /// False where it holds no facts.
     pub fn add(&mut self, name: &str, bytes: &[u8], above: usize) -> bool {
         let name = PackedText::name(name);
@@ -52,15 +65,7 @@ impl Texts {
             return false;
         }
         self.hosts.add(name, what, bytes);
-        // A document begins with its first byte; nothing may stand before it.
-        let document = bytes.trim_ascii_start().first().is_some_and(|b| matches!(b, b'<' | b'{' | b'['));
-        if above == 0 || document && what.gives() != Gives::KernelLog {
-            source::text(&mut self.snapshot, name, what, bytes);
-        } else {
-            let mut below = vec![b'\n'; above];
-            below.extend_from_slice(bytes);
-            source::text(&mut self.snapshot, name, what, &below);
-        }
+        source::text(&mut self.snapshot, name, what, &below(what, bytes, above));
         self.known = true;
         true
     }

@@ -1,8 +1,8 @@
 //! What people paste, by itself and in directories; real outputs where they are present.
 #![allow(clippy::panic, clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 
-use linerate_snapshot::capture::Purpose;
-use linerate_snapshot::{Lookup, OpenError, OutputKind, Snapshot, load, load_bytes, options_for};
+use linerate_snapshot::capture::{Options, Purpose};
+use linerate_snapshot::{HostOf, Lookup, OpenError, OutputKind, Snapshot, load, load_bytes, options_for};
 use std::io::Read;
 use std::path::Path;
 
@@ -169,6 +169,33 @@ fn the_nodes_of_a_directory_of_texts_are_told_apart() {
     assert_eq!((one.outputs.len(), one.problems.len()), (1, 0));
     let Err(OpenError::Several { wanted, .. }) = open(&dir.path().join("gpu-3")) else { panic!("there is none") };
     assert_eq!(wanted.as_deref(), Some("gpu-3"));
+}
+
+/// What a loop over hosts leaves: a file for each, with several tools' texts.
+#[test]
+fn each_file_of_a_directory_may_hold_several_tools() {
+    let dir = tempfile::tempdir().unwrap();
+    let cmdline = "$ cat /proc/cmdline\nBOOT_IMAGE=/vmlinuz-6.8.0 root=/dev/sda1 iommu=pt\n";
+    for file in ["gpu-1.txt", "gpu-2.txt"] {
+        std::fs::write(dir.path().join(file), format!("all of {file}\n{cmdline}$ lspci -D -nn\n{GPU}{NIC}")).unwrap();
+    }
+    let Err(OpenError::Several { names, .. }) = open(dir.path()) else { panic!("two nodes are not one") };
+    assert_eq!(names, ["gpu-1.txt", "gpu-2.txt"]);
+    let one = open(&dir.path().join("gpu-1.txt")).unwrap();
+    let mut kinds: Vec<_> = one.outputs.iter().map(|o| o.kind).collect();
+    kinds.sort_unstable();
+    assert_eq!(kinds, [OutputKind::Lspci, OutputKind::Cmdline]);
+    // The operator knows better: both are of one node.
+    let said = ["gpu-1.txt", "gpu-2.txt"].map(|f| (f.into(), "gpu".to_owned()));
+    let host_of = HostOf::new(said);
+    let options = Options { host_of: host_of.clone(), ..options_for(dir.path(), Purpose::Audit) };
+    let s = load(dir.path(), &options, &|_| {}).unwrap();
+    assert_eq!(s.outputs.len(), 4, "{:?}", s.problems);
+    assert!(s.problems.iter().all(|p| p.contains("1 lines are of no tool")), "{:?}", s.problems);
+    assert!(host_of.unused().is_empty());
+    // Evidence names the line of the file.
+    let lspci = s.outputs.iter().find(|o| o.kind == OutputKind::Lspci).unwrap();
+    assert!(s.data(lspci.entry).starts_with(b"\n\n\n$ lspci"), "{:?}", String::from_utf8_lossy(s.data(lspci.entry)));
 }
 
 #[test]

@@ -15,11 +15,10 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
     if args.first().is_some_and(|a| a == "--guided") {
         return guided::run(args.get(1..).unwrap_or_default());
     }
-    let (profile, args) = match args.split_first() {
-        Some((first, rest)) if first == "--dev" => ("dev", rest),
-        _ => ("fuzz", args),
-    };
-    let harness =
-        ["run", "--quiet", "--profile", profile, "--package", "linerate-fuzz", "--bin", "linerate-fuzz", "--"];
+    if let Some((_, args)) = args.split_first().filter(|(first, _)| *first == "--dev") {
+        let run = |harness| shell::status(std::process::Command::new(harness).args(args).current_dir(shell::root()));
+        return shell::exit(shell::dev("linerate-fuzz").and_then(run));
+    }
+    let harness = ["run", "--quiet", "--profile", "fuzz", "--package", "linerate-fuzz", "--bin", "linerate-fuzz", "--"];
     shell::exit(shell::status(shell::cargo().args(harness).args(args)))
 }

@@ -28,15 +28,9 @@ impl<'a> Feed<'a> {
             Found::Tree { .. } => Some(0),
             Found::Stream(s) => s.size,
         });
-        Feed {
-            inputs: Inputs::default(),
-            line,
-            total: sizes.sum(),
-            files: all.len(),
-            at: 0,
-            done: 0,
-            buffer: vec![0; CHUNK],
-        }
+        let mut inputs = Inputs::default();
+        inputs.host_of(crate::budget::hosts());
+        Feed { inputs, line, total: sizes.sum(), files: all.len(), at: 0, done: 0, buffer: vec![0; CHUNK] }
     }
 
     /// A directory that is a snapshot or a tree.

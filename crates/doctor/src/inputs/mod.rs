@@ -11,7 +11,7 @@ use crate::{NodeGiven, Observer, conclude_with};
 use linerate_formats::Kind;
 use linerate_formats::bounds::{DOCTOR_KEPT, DOCTOR_NODES};
 use linerate_snapshot::cut;
-use linerate_snapshot::{Pasted, Snapshot};
+use linerate_snapshot::{HostOf, Pasted, Snapshot};
 use linerate_topology::ceiling::Links;
 
 /// All inputs.
@@ -27,6 +27,7 @@ pub struct Inputs {
     /// What was named as a node.
     given: Vec<String>,
     links: Option<Links>,
+    host_of: HostOf,
 }
 
 /// An input that holds facts about a node.
@@ -57,6 +58,11 @@ impl Inputs {
     /// The network ports of a node, where the user says what they are.
     pub fn links(&mut self, links: Links) {
         self.links = Some(links);
+    }
+
+    /// Whose texts files hold, where the user says so.
+    pub fn host_of(&mut self, host_of: HostOf) {
+        self.host_of = host_of;
     }
 
     /// An input that is a snapshot or a tree.
@@ -91,7 +97,8 @@ impl Inputs {
         self.kept += bytes.len();
         self.take(&s.name, kind.tool().called, bytes.len() as u64);
         let path = s.path.clone().unwrap_or_else(|| "standard-input.txt".into());
-        self.texts.push(Pasted { path, kind, bytes });
+        let host = self.host_of.of(&path).map(str::to_owned);
+        self.texts.push(Pasted { path, kind, bytes, above: 0, host });
     }
 
     /// What was cut out of a file.

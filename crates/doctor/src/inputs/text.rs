@@ -5,7 +5,7 @@ use crate::Reader;
 use linerate_formats::bounds::DOCTOR_TEXT;
 use linerate_formats::{Gives, Kind};
 use linerate_snapshot::{content, cut};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A file, a pipe, standard input.
 #[derive(Debug, Clone)]
@@ -118,7 +118,7 @@ fn log(source: &Source, kind: Kind, copy: Option<Vec<u8>>, all: &mut Inputs) {
     let is_kernels = kind.gives() == Gives::KernelLog;
     match copy {
         Some(copy) if is_kernels => one_or_several(source, kind, copy, all),
-        Some(copy) => all.take_cut(&source.name, cut::nodes(&source.name, &copy)),
+        Some(copy) => all.take_cut(&source.name, cut_of(source, &copy, all)),
         None if is_kernels => {
             let most = DOCTOR_TEXT >> 20;
             let what = format!("longer than {most} MiB: searched for failures, not read for facts about the node");
@@ -128,9 +128,14 @@ fn log(source: &Source, kind: Kind, copy: Option<Vec<u8>>, all: &mut Inputs) {
     }
 }
 
+fn cut_of(source: &Source, bytes: &[u8], all: &Inputs) -> cut::Cut {
+    let path = source.path.as_deref().unwrap_or(Path::new("-"));
+    cut::nodes(&source.name, bytes, all.host_of.of(path))
+}
+
 /// Kept whole where it is one tool's text of one node.
 fn one_or_several(source: &Source, kind: Kind, bytes: Vec<u8>, all: &mut Inputs) {
-    let cut = cut::nodes(&source.name, &bytes);
+    let cut = cut_of(source, &bytes, all);
     if cut.several {
         all.take_cut(&source.name, cut);
     } else {

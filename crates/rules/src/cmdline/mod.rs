@@ -13,6 +13,7 @@ mod iommu_pt_on_arm;
 mod iommu_pt_without_iommu;
 mod iommu_soft;
 mod iommu_unknown_value;
+mod next_boot_differs;
 mod noacs;
 mod noats;
 mod pci_assign_busses;
@@ -45,4 +46,5 @@ pub(crate) static RULES: &[&Rule] = &[
     &amd_iommu_on::RULE,
     &repeated_pci::RULE,
     &idle_states::RULE,
+    &next_boot_differs::RULE,
 ];

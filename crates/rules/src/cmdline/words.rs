@@ -34,11 +34,13 @@ pub(crate) const RDMA_TOPO: Source = Source {
     at: "https://github.com/linux-rdma/rdma-core/blob/master/kernel-boot/rdma_topo",
 };
 
-/// The command line, or the answer "unknown".
+/// The command line, that which the next boot is asked for where the running one is not seen, or the answer "unknown".
 pub(crate) fn seen<'a>(cx: &Cx<'a>, out: &mut Findings) -> Option<(&'a Cmdline, Place)> {
-    match &cx.node.kernel.cmdline {
-        Reading::Known(c, place) => Some((c, *place)),
-        r => {
+    let kernel = &cx.node.kernel;
+    match (&kernel.cmdline, &kernel.next_boot) {
+        (Reading::Known(c, place), _) => Some((c, *place)),
+        (_, Reading::Known(next, place)) => Some((&next.cmdline, *place)),
+        (r, _) => {
             out.unreadable(Subject::Node, "kernel command line", r).see("cat /proc/cmdline");
             None
         }

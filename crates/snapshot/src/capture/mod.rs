@@ -66,6 +66,8 @@ pub struct Options {
     pub max_entries: usize,
     /// What packed input may become.
     pub budget: crate::Budget,
+    /// Whose texts are, where the operator says so.
+    pub host_of: crate::HostOf,
 }
 
 impl Options {
@@ -83,6 +85,7 @@ impl Options {
             max_bytes: bounds::KEPT,
             max_entries: bounds::KEPT_ENTRIES,
             budget: crate::Budget::default(),
+            host_of: crate::HostOf::default(),
         }
     }
 

@@ -49,10 +49,7 @@ pub(super) fn main(paths: &Paths, args: &[String]) -> Result<ExitCode> {
     }
     let linerate = match &options.linerate {
         Some(file) => std::fs::canonicalize(file).map_err(|e| format!("{}: {e}", file.display()))?,
-        None => {
-            shell::status(shell::cargo().args(["build", "--quiet", "--package", "linerate"]))?;
-            shell::target().join("debug/linerate")
-        }
+        None => shell::dev("linerate")?,
     };
     let began = Instant::now();
     Ok(match scenario(paths, &options, linerate) {

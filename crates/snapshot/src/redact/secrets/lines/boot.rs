@@ -130,6 +130,45 @@ fn title(value: &[u8]) -> bool {
         && quiet(value)
 }
 
+/// A machine configuration in YAML: files, certificates and tokens go; keys without a value and lists of kernel arguments stay.
+pub(in super::super) fn machine_config(data: &mut Vec<u8>) {
+    let mut is_list = false;
+    each_setting(data, |line, out| {
+        let lead = line.iter().take_while(|b| b.is_ascii_whitespace()).count();
+        let (head, body) = line.split_at(lead);
+        out.extend_from_slice(head);
+        let item = body.strip_prefix(b"- ").unwrap_or(body);
+        let key = [&b"kernelArguments:"[..], b"extraKernelArgs:"].into_iter().find(|k| item.starts_with(k));
+        if let Some(key) = key {
+            let (name, flow) = body.split_at(body.len() - item.len() + key.len());
+            out.extend_from_slice(name);
+            arguments(flow, out);
+            is_list = true;
+        } else if is_list && item.len() < body.len() {
+            out.extend_from_slice(b"- ");
+            arguments(item, out);
+        } else {
+            is_list = false;
+            let name = item.trim_ascii_end().strip_suffix(b":").filter(|n| words::is_name(n) && atom(n));
+            if name.is_some() || body.trim_ascii_end() == b"kind: MachineConfig" {
+                out.extend_from_slice(body);
+            } else {
+                mark(out);
+            }
+        }
+    });
+}
+
+/// Arguments of the kernel with the signs of a list between them.
+fn arguments(text: &[u8], out: &mut Vec<u8>) {
+    for piece in text.split_inclusive(|b| matches!(b, b'"' | b'\'' | b'[' | b']' | b',')) {
+        let sign = piece.last().filter(|b| matches!(b, b'"' | b'\'' | b'[' | b']' | b','));
+        let word = sign.map_or(piece, |_| piece.get(..piece.len() - 1).unwrap_or_default());
+        words::line(word, out);
+        out.extend(sign);
+    }
+}
+
 /// An entry of a boot loader: a key and its value on each line.
 pub(in super::super) fn boot_entry(data: &mut Vec<u8>) {
     each_setting(data, |line, out| {
@@ -149,4 +188,18 @@ pub(in super::super) fn boot_entry(data: &mut Vec<u8>) {
         out.push(b' ');
         mark(out);
     });
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn of_a_machine_configuration_arguments_stay() {
+        let text = "kind: MachineConfig\nspec:\n  kernelArguments:\n  - iommu=pt\n  - 'pci=realloc,noats'\n  config:\n    passwd:\n      users:\n      - name: core\n        passwordHash: $6$abc\n    token: x7\n";
+        let mut data = text.as_bytes().to_vec();
+        super::machine_config(&mut data);
+        let got = String::from_utf8_lossy(&data).into_owned();
+        assert!(got.contains("\n  - iommu=pt\n  - 'pci=realloc,noats'\n  config:\n"), "{got}");
+        assert!(!["core", "abc", "x7"].iter().any(|w| got.contains(w)), "{got}");
+        assert_eq!(got.lines().count(), text.lines().count());
+    }
 }

@@ -10,7 +10,7 @@ mod variables;
 
 use super::shape::Shape;
 use super::{MARK, net};
-pub(super) use boot::{boot_entry, cmdline, grub, grub_of_ours};
+pub(super) use boot::{boot_entry, cmdline, grub, grub_of_ours, machine_config};
 pub(super) use domain::domain;
 pub(super) use json::json;
 pub(super) use keys::{sections, small, yaml};
