@@ -6,6 +6,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 pub mod ceiling;
+pub mod columns;
 pub mod compare;
 pub mod facts;
 pub mod fit;

@@ -116,6 +116,7 @@ Examples:
   linerate bench compare 3f2a 91c0                                runs of the history
   linerate bench compare label:before label:after
   linerate bench compare a.log b.log --nodes-a u17,u18 --nodes-b u12,u16 --link 4x400G,ib
+  linerate bench compare table.md --columns passthrough,disabled  two columns of one table
   linerate bench compare before/ --template > after-the-switch.csv   fill it in, then compare with it
 
 A side is a file, a directory of files (snapshots of its nodes in it are used), the beginning of a run's name, or label:WORD.
@@ -131,8 +132,11 @@ pub(crate) struct CompareArgs {
     #[arg(value_name = "A")]
     pub(crate) a: String,
     /// The side that is judged.
-    #[arg(value_name = "B", required_unless_present = "template")]
+    #[arg(value_name = "B", conflicts_with = "columns")]
     pub(crate) b: Option<String>,
+    /// Two columns of a table in A as the two sides. Without B and without this: the columns of a table that has two.
+    #[arg(long, value_name = "X,Y", value_parser = two)]
+    pub(crate) columns: Option<(String, String)>,
     /// More runs of side A. May be repeated.
     #[arg(long = "a", value_name = "RUN")]
     pub(crate) more_a: Vec<String>,
@@ -163,7 +167,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "RESAMPLES", value_parser = clap::value_parser!(u32).range(200..=1_000_000))]
     pub(crate) bootstrap: Option<u32>,
     /// Print side A as a table in which side B is to be filled in.
-    #[arg(long, conflicts_with_all = ["b", "more_b"])]
+    #[arg(long, conflicts_with_all = ["b", "more_b", "columns"])]
     pub(crate) template: bool,
     /// Draw what is compared, too.
     #[arg(long)]
@@ -438,6 +442,11 @@ pub(crate) struct SummaryArgs {
 }
 
 /// `2%`, `0.02`.
+fn two(text: &str) -> Result<(String, String), NotAValue> {
+    let pair = text.split_once(',').map(|(x, y)| (x.trim().to_owned(), y.trim().to_owned()));
+    pair.filter(|(x, y)| !x.is_empty() && !y.is_empty()).ok_or(NotAValue::Columns)
+}
+
 fn share(text: &str) -> Result<f64, NotAValue> {
     let (number, scale) = match text.trim().strip_suffix('%') {
         Some(percent) => (percent.trim(), 0.01),

@@ -11,6 +11,9 @@ pub(crate) enum NotAValue {
     /// `--host-of`.
     #[error("`{0}` is no file with its node: write lspci2.txt=gpu002")]
     HostOf(String),
+    /// `--columns`.
+    #[error("two columns, with a comma between: passthrough,disabled")]
+    Columns,
     /// A share.
     #[error("a share above 0 and below 100 %, such as 2% or 0.02")]
     Share,

@@ -32,7 +32,8 @@ fn is_one_line(text: &str) -> bool {
     let mut content = content(text);
     let (Some(line), None) = (content.next(), content.next()) else { return false };
     let usual = |w: &&str| starts(w, NAMES) || matches!(*w, "ro" | "rw" | "quiet");
-    line.split_whitespace().filter(usual).count() >= 2
+    // A variable of a shell holds them for the next boot.
+    !starts(line, &["GRUB_"]) && line.split_whitespace().filter(usual).count() >= 2
 }
 
 /// One parameter, in the order of the line.

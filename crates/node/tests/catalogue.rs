@@ -6,6 +6,8 @@ use linerate_snapshot::tries;
 /// Paths that decoders name in full.
 const PATHS: &[&str] = &[
     "etc/nccl.conf",
+    "etc/default/grub",
+    "etc/default/grub.d/50-cloudimg-settings.cfg",
     "var/run/nvidia-topologyd/virtualTopology.xml",
     "etc/modprobe.d/nvidia.conf",
     "run/modprobe.d/nvidia.conf",

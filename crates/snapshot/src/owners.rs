@@ -72,6 +72,7 @@ fn of_directory(dir: &Path, texts: Vec<Pasted>) -> Vec<Owned> {
             out.push(Owned { name: key, texts });
         }
     }
+    out.sort_by(|a, b| a.name.cmp(&b.name));
     out
 }
 

@@ -74,7 +74,7 @@ pub(super) struct Ceiling {
 pub(super) fn all(o: &Observer) -> Vec<Measured<'_>> {
     let of_ports = o.perftest.iter().filter_map(|(file, run)| {
         let place = |line: u32| Place { file: *file, line: u64::from(line) };
-        match run.test.as_ref()?.value.kind {
+        match kind(run)? {
             Kind::Bandwidth => port(o, run).map(|(line, m)| Measured { place: place(line), ..m }),
             Kind::Latency => latency(run).map(|(line, m)| Measured { place: place(line), ..m }),
             Kind::Other => None,
@@ -87,6 +87,17 @@ pub(super) fn all(o: &Observer) -> Vec<Measured<'_>> {
     of_ports.chain(of_jobs).collect()
 }
 
+/// What is measured: by the title, else, where the head of the text is cut, by the columns.
+fn kind(run: &Run) -> Option<Kind> {
+    let by_title = run.test.as_ref().map(|t| t.value.kind);
+    by_title.or_else(|| {
+        Some(match run.rows.first()?.values {
+            Values::Bandwidth(_) => Kind::Bandwidth,
+            Values::Latency(_) => Kind::Latency,
+        })
+    })
+}
+
 const NOWHERE: Place = Place { file: crate::FileId(0), line: 0 };
 
 fn title(run: &Run) -> String {
@@ -94,13 +105,17 @@ fn title(run: &Run) -> String {
         .test
         .as_ref()
         .map(|t| format!("{} {}", t.value.verb, if t.value.kind == Kind::Latency { "latency" } else { "bandwidth" }));
+    let test = test.unwrap_or_else(|| {
+        let what = if kind(run) == Some(Kind::Latency) { "latency" } else { "bandwidth" };
+        format!("{what} (the test's title is not in the text: one direction is assumed)")
+    });
     let device = run.header.device.as_ref().map(|d| format!(" of {d}"));
-    format!("perftest {}{}", test.unwrap_or_default(), device.unwrap_or_default())
+    format!("perftest {test}{}", device.unwrap_or_default())
 }
 
 fn port<'a>(o: &Observer, run: &'a Run) -> Option<(u32, Measured<'a>)> {
     // Both directions count once each.
-    let halves = if run.test.as_ref()?.value.bidirectional { 2.0 } else { 1.0 };
+    let halves = if run.test.as_ref().is_some_and(|t| t.value.bidirectional) { 2.0 } else { 1.0 };
     let mut rows: Vec<(u64, f64, Option<f64>, u32)> = run
         .rows
         .iter()

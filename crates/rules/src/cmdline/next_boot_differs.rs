@@ -3,7 +3,7 @@
 use super::words::{self, KPARAM};
 use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_formats::cmdline::{Cmdline, Param};
-use linerate_snapshot::Reading;
+use linerate_snapshot::{MARK, Reading};
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/next-boot-differs",
@@ -77,7 +77,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         .fix(|| Remedy::investigate(what, what));
 }
 
-/// Whether a command line has an argument, dashes and underscores of its name being the same.
+/// Whether a command line has an argument, dashes and underscores of its name being the same. Values that were hidden may be the same.
 fn has(line: &Cmdline, p: &Param) -> bool {
-    line.get_all(&p.name).any(|q| q.value == p.value)
+    let is_hidden = |p: &Param| p.raw.contains(MARK);
+    line.get_all(&p.name).any(|q| q.value == p.value || is_hidden(q) || is_hidden(p))
 }

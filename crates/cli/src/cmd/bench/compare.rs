@@ -5,6 +5,7 @@ use crate::bench_args::{BenchFormat, CompareArgs, LinkArgs};
 use crate::output::{Failure, Sink};
 use crate::progress::Line;
 use linerate_bench::ceiling::Known;
+use linerate_bench::columns::columns;
 use linerate_bench::compare::{Comparisons, Input, Options, Verdict, compare};
 use linerate_bench::facts::Facts;
 use linerate_bench::{Run, template};
@@ -42,9 +43,18 @@ pub(super) fn run(a: &CompareArgs) -> Result<u8, Failure> {
         sink.finish()?;
         return Ok(0);
     }
-    let Some(b) = &a.b else { return Err(Failure::new("side B is missing")) };
-    let names_b = names(b, &a.more_b);
-    let loaded_b = read(&names_b)?;
+    let (names_a, loaded_a, names_b, loaded_b) = match &a.b {
+        Some(b) => {
+            let names_b = names(b, &a.more_b);
+            let loaded_b = read(&names_b)?;
+            (names_a, loaded_a, names_b, loaded_b)
+        }
+        None => {
+            let [(first, loaded_a), (second, loaded_b)] = two_columns(a, loaded_a)?;
+            let with = |column: String| names_a.iter().cloned().chain([column]).collect::<Vec<_>>();
+            (with(first), loaded_a, with(second), loaded_b)
+        }
+    };
     let side_a = Side::new(names_a, loaded_a, &a.nodes_a, &a.node_a, &a.links, &line)?;
     let side_b = Side::new(names_b, loaded_b, &a.nodes_b, &a.node_b, &a.links, &line)?;
     drop(line);
@@ -69,6 +79,20 @@ pub(super) fn run(a: &CompareArgs) -> Result<u8, Failure> {
     }
     sink.finish()?;
     Ok(exit(&answer))
+}
+
+/// Columns of side A as two sides, each with the column's name. What is said of the files is said once.
+fn two_columns(a: &CompareArgs, mut loaded: Loaded) -> Result<[(String, Loaded); 2], Failure> {
+    let facts = loaded.facts.clone();
+    let refused = std::mem::take(&mut loaded.refused);
+    let runs: Vec<Run> = loaded.into_runs();
+    let names = a.columns.as_ref().map(|(x, y)| (x.as_str(), y.as_str()));
+    let sides = columns(&runs, names).map_err(|e| Failure::new(e.to_string()))?;
+    let [one, other] = sides.map(|side| {
+        let texts = vec![load::Text { digest: String::new(), runs: side.runs }];
+        (side.name, Loaded { texts, facts: facts.clone(), ..Loaded::default() })
+    });
+    Ok([(one.0, Loaded { refused, ..one.1 }), other])
 }
 
 /// Two sides as a comparison shows them, below another command's answer.
