@@ -251,15 +251,15 @@ fn next_boot(s: &Snapshot) -> Reading<NextBoot> {
             return Reading::Known(asked, *place);
         }
     }
-    let readers: [(OutputKind, fn(&[u8]) -> Option<NextBoot>); 4] = [
-        (OutputKind::GrubCfg, next_boot::grub_cfg),
-        (OutputKind::BootEntry, next_boot::boot_entry),
-        (OutputKind::MachineConfig, next_boot::machine_config),
-        (OutputKind::TalosConfig, next_boot::talos),
-    ];
     for o in &s.outputs {
-        let found = readers.iter().find(|(kind, _)| *kind == o.kind).and_then(|(_, read)| read(s.data(o.entry)));
-        if let Some(asked) = found {
+        let read = match o.kind {
+            OutputKind::GrubCfg => next_boot::grub_cfg,
+            OutputKind::BootEntry => next_boot::boot_entry,
+            OutputKind::MachineConfig => next_boot::machine_config,
+            OutputKind::TalosConfig => next_boot::talos,
+            _ => continue,
+        };
+        if let Some(asked) = read(s.data(o.entry)) {
             return Reading::Known(asked, Place::of(o.entry));
         }
     }

@@ -97,13 +97,18 @@ pub(crate) fn part_name(base: &str, n: usize) -> String {
     if n == 0 { base.to_owned() } else { format!("{base}#{}", n + 1) }
 }
 
-/// The texts of tools in a file that holds several, or several nodes', each with its node where that is known; what is beyond limits; and the
-/// lines that are of no tool, as in [`Cut::other`]. `None`: it is one tool's text of one node, or nobody's.
-pub(crate) fn parts(
-    path: &Path,
-    bytes: &[u8],
-    host: Option<&str>,
-) -> Option<(Vec<Pasted>, Vec<String>, (usize, usize))> {
+/// The texts of tools in a file that holds several, or several nodes'.
+pub(crate) struct Parts {
+    /// Each with its node, where that is known.
+    pub(crate) texts: Vec<Pasted>,
+    /// As [`Cut::left_out`].
+    pub(crate) left_out: Vec<String>,
+    /// As [`Cut::other`].
+    pub(crate) other: (usize, usize),
+}
+
+/// The parts of a file. `None`: it is one tool's text of one node, or nobody's.
+pub(crate) fn parts(path: &Path, bytes: &[u8], host: Option<&str>) -> Option<Parts> {
     let text = String::from_utf8_lossy(bytes);
     let found = blocks(&text, host);
     let (nodes, left_out) = assign(&found);
@@ -125,7 +130,7 @@ pub(crate) fn parts(
         };
         n.blocks.into_iter().map(part).collect::<Vec<_>>()
     };
-    Some((nodes.into_iter().enumerate().flat_map(of_node).collect(), left_out, other))
+    Some(Parts { texts: nodes.into_iter().enumerate().flat_map(of_node).collect(), left_out, other })
 }
 
 /// The nodes of texts, and what is beyond limits.

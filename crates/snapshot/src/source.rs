@@ -409,8 +409,8 @@ fn owned(path: &Path, options: &Options) -> Result<(Snapshot, Vec<Owned>), OpenE
         let host = options.host_of.of(&f.path());
         let (at, normal) = (path.join(name), sniff::normalise(&bytes));
         let parts = if bytes.len() <= DOCTOR_TEXT && is_text(&bytes) { cut::parts(&at, &normal, host) } else { None };
-        if let Some((parts, left_out, other)) = parts {
-            let long: usize = parts.iter().map(|p| p.bytes.len()).sum();
+        if let Some(cut::Parts { texts, left_out, other }) = parts {
+            let long: usize = texts.iter().map(|t| t.bytes.len()).sum();
             if size + long > KEPT {
                 s.left_out(beyond(name));
                 continue;
@@ -418,7 +418,7 @@ fn owned(path: &Path, options: &Options) -> Result<(Snapshot, Vec<Owned>), OpenE
             size += long;
             left_out.into_iter().for_each(|why| s.left_out(format!("{name}: {why}")));
             s.problems.extend(others(name, other));
-            all.extend(parts);
+            all.extend(texts);
             continue;
         }
         let found = recognise(name, &bytes);
