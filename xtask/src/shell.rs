@@ -60,10 +60,15 @@ pub(crate) fn release() -> Result<PathBuf> {
 /// Builds a program as the tests have it, and says where it is. With xtask beside it, whose features are the workspace's (`cargo xtask
 /// deps` compares them): nothing that the tests have built is built again.
 pub(crate) fn dev(program: &str) -> Result<PathBuf> {
-    let mut cargo = cargo();
-    cargo.args(["build", "--quiet", "--package", program, "--package", "xtask", "--bin", program]);
-    status(&mut cargo)?;
+    status(&mut beside_xtask(program, program))?;
     Ok(target().join("debug").join(program))
+}
+
+/// What builds it.
+pub(crate) fn beside_xtask(package: &str, program: &str) -> Command {
+    let mut cargo = cargo();
+    cargo.args(["build", "--quiet", "--package", package, "--package", "xtask", "--bin", program]);
+    cargo
 }
 
 /// Whether `--check` is asked for, the one argument of a command; `None` for any other, which is shown.

@@ -441,12 +441,13 @@ pub(crate) struct SummaryArgs {
     pub(crate) out: OutArgs,
 }
 
-/// `2%`, `0.02`.
+/// `X,Y`.
 fn two(text: &str) -> Result<(String, String), NotAValue> {
     let pair = text.split_once(',').map(|(x, y)| (x.trim().to_owned(), y.trim().to_owned()));
     pair.filter(|(x, y)| !x.is_empty() && !y.is_empty()).ok_or(NotAValue::Columns)
 }
 
+/// `2%`, `0.02`.
 fn share(text: &str) -> Result<f64, NotAValue> {
     let (number, scale) = match text.trim().strip_suffix('%') {
         Some(percent) => (percent.trim(), 0.01),

@@ -1,6 +1,7 @@
 //! Kernel arguments of the next boot, as configurations ask for them: GRUB's defaults and its menu, entries of the Boot Loader Specification,
 //! MachineConfigs of OpenShift, machine configurations of Talos. Nothing here says what runs now.
 
+use crate::bounds::TEXT_ITEMS;
 use crate::cmdline::{self, Cmdline, Param};
 use crate::text::{decode, lines};
 use crate::tool::{Args, Command, Gives, Mark, Tool, seen, starts};
@@ -62,7 +63,7 @@ pub const MACHINE_CONFIG: Tool = Tool {
     called: "MachineConfig (OpenShift)",
     run: "oc get machineconfig NAME -o yaml",
     gives: Gives::Facts,
-    marks: &[Mark::LineWith(|l| l == "kind: MachineConfig", "kernelArguments:")],
+    marks: &[Mark::LineWith(|l| l == "kind: MachineConfig", MACHINE_CONFIG_LIST)],
     commands: &[Command::with("oc", &["get", "mc", "yaml"]), Command::with("oc", &["get", "machineconfig", "yaml"])],
     read: |b| seen(machine_config(b)),
     samples: &[
@@ -77,12 +78,17 @@ pub const TALOS: Tool = Tool {
     called: "machine configuration (Talos)",
     run: "talosctl get machineconfig -o yaml",
     gives: Gives::Facts,
-    marks: &[Mark::LineWith(|l| l == "extraKernelArgs:", "install:")],
+    marks: &[Mark::LineWith(|l| l == TALOS_LIST, "install:")],
     commands: &[Command::with("talosctl", &["get", "machineconfig"])],
     read: |b| seen(talos(b)),
     samples: &["machine:\n  install:\n    disk: /dev/sda\n    extraKernelArgs:\n      - iommu=pt\n      - -selinux\n"],
     ..Tool::NONE
 };
+
+/// The key of a MachineConfig's list of arguments.
+pub const MACHINE_CONFIG_LIST: &str = "kernelArguments:";
+/// That of a machine configuration of Talos.
+pub const TALOS_LIST: &str = "extraKernelArgs:";
 
 /// What a configuration asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,101 +117,101 @@ fn words(text: &str, line: u32) -> Vec<Param> {
 /// file that a word stands in. `grub-mkconfig` puts those for every entry before those of the usual one (GRUB, `util/grub.d/10_linux.in`).
 #[must_use]
 pub fn grub_defaults(files: &[&[u8]]) -> Option<NextBoot> {
-    let (mut every, mut usual) = (Vec::new(), Vec::new());
+    let mut set = Variables { every: Vec::new(), usual: Vec::new(), copies: TEXT_ITEMS };
     for file in files {
         let text = decode(file);
-        let mut all = lines(&text);
-        while let Some((line, raw)) = all.next() {
-            let raw = raw.trim_start();
-            let raw = raw.strip_prefix("export ").unwrap_or(raw);
-            let Some((name, value)) = raw.split_once('=') else { continue };
-            let (name, adds) = name.strip_suffix('+').map_or((name, false), |n| (n, true));
-            let of_usual = match name {
-                "GRUB_CMDLINE_LINUX" => false,
-                "GRUB_CMDLINE_LINUX_DEFAULT" => true,
-                _ => continue,
-            };
-            let mut value = value.to_owned();
-            // A quote may end in a later line.
-            while is_open(&value) && value.len() < LONGEST {
-                let Some((_, next)) = all.next() else { break };
-                value.push('\n');
-                value.push_str(next);
+        let (mut rest, mut line) = (&*text, 1_u32);
+        while !rest.is_empty() {
+            let end = rest.find('\n').unwrap_or(rest.len());
+            if let Some((of_usual, adds, value)) = assignment(rest.get(..end).unwrap_or_default()) {
+                let (new, after) = set.value(rest.get(value..).unwrap_or_default(), line)?;
+                let own = if of_usual { &mut set.usual } else { &mut set.every };
+                if !adds {
+                    own.clear();
+                }
+                own.extend(new);
+                own.truncate(TEXT_ITEMS);
+                (rest, line) = after;
             }
-            let own = if of_usual { &usual } else { &every };
-            let mut new = if adds { own.clone() } else { Vec::new() };
-            new.extend(expanded(&value, line, &every, &usual));
-            new.truncate(crate::bounds::TEXT_ITEMS);
-            *(if of_usual { &mut usual } else { &mut every }) = new;
+            let end = rest.find('\n').map_or(rest.len(), |at| at + 1);
+            rest = rest.get(end..).unwrap_or_default();
+            line = line.saturating_add(1);
         }
     }
+    let Variables { mut every, mut usual, .. } = set;
     every.append(&mut usual);
     NextBoot::some(every, false)
+}
+
+/// Of a line that sets one of the two variables: whether it is that of the usual entry, whether it adds, and where the value begins.
+fn assignment(line: &str) -> Option<(bool, bool, usize)> {
+    let (left, value) = line.split_once('=')?;
+    let name = left.trim_start();
+    let name = name.strip_prefix("export ").unwrap_or(name);
+    let (name, adds) = name.strip_suffix('+').map_or((name, false), |n| (n, true));
+    let of_usual = match name {
+        "GRUB_CMDLINE_LINUX" => false,
+        "GRUB_CMDLINE_LINUX_DEFAULT" => true,
+        _ => return None,
+    };
+    Some((of_usual, adds, line.len() - value.len()))
 }
 
 /// Longest value in a shell's quotes, bytes: command lines of kernels end at a few thousand.
 const LONGEST: usize = 64 << 10;
 
-/// Whether a quote that begins in a shell's word has not ended.
-fn is_open(value: &str) -> bool {
-    let mut open = None;
-    let mut chars = value.chars();
-    while let Some(c) = chars.next() {
-        match (open, c) {
-            (None | Some('"'), '\\') => {
-                chars.next();
-            }
-            (None, '#' | ' ' | '\t') => return false,
-            (None, '"' | '\'') => open = Some(c),
-            (Some(q), c) if c == q => open = None,
-            _ => {}
-        }
-    }
-    open.is_some()
+/// The two variables so far.
+struct Variables {
+    every: Vec<Param>,
+    usual: Vec<Param>,
+    /// Words that may still be copied from one value into another: a file that copies more is none that anybody wrote.
+    copies: usize,
 }
 
-/// The words of a shell's value: quotes go, the two variables are put in, others are left out.
-fn expanded(value: &str, line: u32, every: &[Param], usual: &[Param]) -> Vec<Param> {
-    let (mut out, mut text, mut at) = (Vec::new(), String::new(), line);
-    let mut rest = value;
-    let mut open = None;
-    while let Some(c) = rest.chars().next() {
-        let after = rest.get(c.len_utf8()..).unwrap_or_default();
-        match (open, c) {
-            (None, ' ' | '\t' | '#' | '\n' | ';') => break,
-            (None, '"' | '\'') => (open, rest) = (Some(c), after),
-            (Some(q), c) if c == q => (open, rest) = (None, after),
-            (None | Some('"'), '\\') => {
-                let next = after.chars().next();
-                text.extend(next.filter(|c| *c != '\n'));
-                rest = next.and_then(|c| after.get(c.len_utf8()..)).unwrap_or_default();
-            }
-            (None | Some('"'), '$') => {
-                let (name, end) = variable(after);
-                out.extend(words(&text, at));
-                at = line.saturating_add(newlines(value, rest));
-                text.clear();
-                match name {
-                    "GRUB_CMDLINE_LINUX" => out.extend_from_slice(every),
-                    "GRUB_CMDLINE_LINUX_DEFAULT" => out.extend_from_slice(usual),
-                    _ => {}
+impl Variables {
+    /// The words of a shell's value, and what follows it with its line: quotes go and may end in a later line, the two variables are put in, others
+    /// are left out.
+    fn value<'t>(&mut self, value: &'t str, line: u32) -> Option<(Vec<Param>, (&'t str, u32))> {
+        let (mut out, mut text) = (Vec::new(), String::new());
+        // The line that the words of `text` begin in, and the one that is reached.
+        let (mut from, mut at) = (line, line);
+        let (mut rest, mut open) = (value, None);
+        while let Some(c) = rest.chars().next().filter(|_| value.len() - rest.len() < LONGEST) {
+            let after = rest.get(c.len_utf8()..).unwrap_or_default();
+            match (open, c) {
+                (None, ' ' | '\t' | '#' | '\n' | '\r' | ';') => break,
+                (None, '"' | '\'') => (open, rest) = (Some(c), after),
+                (Some(q), c) if c == q => (open, rest) = (None, after),
+                (None | Some('"'), '\\') => {
+                    let next = after.chars().next();
+                    text.extend(next.filter(|c| *c != '\n'));
+                    at = at.saturating_add(u32::from(next == Some('\n')));
+                    rest = next.and_then(|c| after.get(c.len_utf8()..)).unwrap_or_default();
                 }
-                rest = after.get(end..).unwrap_or_default();
-            }
-            _ => {
-                text.push(c);
-                rest = after;
+                (None | Some('"'), '$') => {
+                    let (name, end) = variable(after);
+                    out.extend(words(&text, from));
+                    text.clear();
+                    from = at;
+                    let list: &[Param] = match name {
+                        "GRUB_CMDLINE_LINUX" => &self.every,
+                        "GRUB_CMDLINE_LINUX_DEFAULT" => &self.usual,
+                        _ => &[],
+                    };
+                    self.copies = self.copies.checked_sub(list.len())?;
+                    out.extend_from_slice(list);
+                    rest = after.get(end..).unwrap_or_default();
+                }
+                _ => {
+                    at = at.saturating_add(u32::from(c == '\n'));
+                    text.push(c);
+                    rest = after;
+                }
             }
         }
+        out.extend(words(&text, from));
+        Some((out, (rest, at)))
     }
-    out.extend(words(&text, at));
-    out
-}
-
-/// Lines that end in the part of a value before its rest.
-fn newlines(value: &str, rest: &str) -> u32 {
-    let before = value.get(..value.len() - rest.len()).unwrap_or_default();
-    u32::try_from(before.matches('\n').count()).unwrap_or(u32::MAX)
 }
 
 /// The name behind a `$`, with braces or without, and the bytes that it takes.
@@ -262,13 +268,13 @@ pub fn boot_entry(bytes: &[u8]) -> Option<NextBoot> {
 /// The arguments that a MachineConfig adds.
 #[must_use]
 pub fn machine_config(bytes: &[u8]) -> Option<NextBoot> {
-    NextBoot::some(items(&decode(bytes), "kernelArguments:"), false)
+    NextBoot::some(items(&decode(bytes), MACHINE_CONFIG_LIST), false)
 }
 
 /// The arguments that a machine configuration adds. One that begins with `-` takes an argument of Talos away.
 #[must_use]
 pub fn talos(bytes: &[u8]) -> Option<NextBoot> {
-    let mut all = items(&decode(bytes), "extraKernelArgs:");
+    let mut all = items(&decode(bytes), TALOS_LIST);
     all.retain(|p| !p.raw.starts_with('-'));
     NextBoot::some(all, false)
 }
@@ -279,7 +285,7 @@ fn items(text: &str, key: &str) -> Vec<Param> {
     let (mut all, mut list) = (Vec::new(), None);
     for (line, raw) in lines(text) {
         let trimmed = raw.trim();
-        if trimmed.is_empty() || trimmed.starts_with('#') || all.len() >= crate::bounds::TEXT_ITEMS {
+        if trimmed.is_empty() || trimmed.starts_with('#') || all.len() >= TEXT_ITEMS {
             continue;
         }
         if let Some(flow) = trimmed.trim_start_matches("- ").strip_prefix(key) {
@@ -332,6 +338,23 @@ mod tests {
         );
         assert_eq!(grub_defaults(&[b"GRUB_CMDLINE_LINUX=\"\"\n"]), None);
         assert_eq!(shown(grub_defaults(&[b"GRUB_CMDLINE_LINUX=\"iommu=pt"])), want(&[("iommu=pt", 1)]));
+    }
+
+    /// Each of these took time with the square of its length, or memory with a power of it.
+    #[test]
+    fn a_hostile_file_costs_what_it_is_long() {
+        let open = "GRUB_CMDLINE_LINUX=\"".to_owned() + &"\n".repeat(60_000);
+        let dollars = "GRUB_CMDLINE_LINUX=\"a".to_owned() + &"$b".repeat(30_000);
+        for part in [open, dollars] {
+            let text = part.repeat(20);
+            let clock = std::time::Instant::now();
+            let _ = grub_defaults(&[text.as_bytes()]);
+            assert!(clock.elapsed().as_secs() < 20, "{}", text.len());
+        }
+        let doubled = "GRUB_CMDLINE_LINUX=\"a b $GRUB_CMDLINE_LINUX $GRUB_CMDLINE_LINUX\"\n".repeat(40);
+        assert_eq!(grub_defaults(&[doubled.as_bytes()]), None, "nobody writes such a file");
+        let text = "GRUB_CMDLINE_LINUX=\"a\nb $GRUB_CMDLINE_LINUX_DEFAULT\nc\" d\nGRUB_CMDLINE_LINUX+=\" e\"\n";
+        assert_eq!(shown(grub_defaults(&[text.as_bytes()])), want(&[("a", 1), ("b", 2), ("c", 3), ("e", 4)]));
     }
 
     #[test]

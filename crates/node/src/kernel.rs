@@ -1,5 +1,6 @@
 //! The kernel: version, command line, configuration, modules and their parameters, its log.
 
+use crate::modprobe;
 use linerate_formats::cmdline::{self, Cmdline};
 use linerate_formats::dmesg;
 use linerate_formats::kernel_config::{self, ConfigOption};
@@ -236,12 +237,12 @@ fn logged_cmdline(s: &Snapshot, log: &Reading<Vec<LogEvent>>) -> Reading<Cmdline
 fn next_boot(s: &Snapshot) -> Reading<NextBoot> {
     let defaults = s.read(s.root(), "etc/default/grub");
     if let Reading::Known(file, place) = &defaults {
-        let mut files = vec![*file];
         let dir = s.dir("etc/default/grub.d");
         let mut later: Vec<_> = dir.known().map(|d| s.children(*d)).unwrap_or_default();
         later.retain(|(name, _)| name.ends_with(".cfg"));
-        later.sort_by_key(|(name, _)| name.to_string());
-        files.extend(later.iter().map(|(_, entry)| s.data(*entry)));
+        later.sort_unstable_by_key(|(name, _)| *name);
+        let later = later.into_iter().filter_map(|(_, entry)| modprobe::file(s, entry));
+        let files: Vec<&[u8]> = std::iter::once(*file).chain(later.map(|e| s.data(e))).collect();
         // A word of a later file has that file's line, which is not in this one.
         let one_file = files.len() == 1;
         if let Some(mut asked) = next_boot::grub_defaults(&files) {

@@ -1,6 +1,6 @@
 //! Options of kernel modules in the files of modprobe.d. Read on demand: few rules ask.
 
-use linerate_snapshot::{EntryKind, Place, Reading, Snapshot, Why};
+use linerate_snapshot::{EntryId, EntryKind, Place, Reading, Snapshot, Why};
 
 /// Directories in the order of precedence; a file hides the files of the same name in later directories.
 const DIRS: [&str; 4] = ["etc/modprobe.d", "run/modprobe.d", "usr/lib/modprobe.d", "lib/modprobe.d"];
@@ -21,7 +21,7 @@ pub struct ModuleOption {
 /// may see other files.
 #[must_use]
 pub fn options(s: &Snapshot, module: &str) -> Reading<Vec<ModuleOption>> {
-    let mut files: Vec<(&str, linerate_snapshot::EntryId)> = Vec::new();
+    let mut files: Vec<(&str, EntryId)> = Vec::new();
     let mut first: Option<Reading<Vec<ModuleOption>>> = None;
     for path in DIRS {
         match s.dir(path) {
@@ -43,8 +43,7 @@ pub fn options(s: &Snapshot, module: &str) -> Reading<Vec<ModuleOption>> {
     files.sort_unstable_by(|a, b| a.0.cmp(b.0));
     let mut out = Vec::new();
     for (_, e) in files {
-        let Some(e) = s.follow(e) else { continue };
-        if matches!(s.kind(e), EntryKind::File | EntryKind::CutFile) {
+        if let Some(e) = file(s, e) {
             parse(&String::from_utf8_lossy(s.data(e)), module, Place::of(e), &mut out);
         }
     }
@@ -53,6 +52,11 @@ pub fn options(s: &Snapshot, module: &str) -> Reading<Vec<ModuleOption>> {
         Some(other) => other,
         None => Reading::Unreadable(Place::of(s.root()), Why::NotCollected),
     }
+}
+
+/// The file that an entry of a directory is or leads to, where it was read.
+pub(crate) fn file(s: &Snapshot, entry: EntryId) -> Option<EntryId> {
+    s.follow(entry).filter(|e| matches!(s.kind(*e), EntryKind::File | EntryKind::CutFile))
 }
 
 /// `options MODULE name=value …`; a backslash at the end joins lines, `#` starts a comment line.

@@ -71,7 +71,7 @@ pub fn nodes(name: &str, bytes: &[u8], host: Option<&str>) -> Cut {
     let mut kinds: Vec<Kind> = blocks.iter().map(|b| b.kind).collect();
     kinds.sort_unstable_by_key(|k| (matches!(k.gives(), Gives::Copy(_)), k.name()));
     kinds.dedup();
-    let several = nodes.len() > 1 || kinds.len() > 1;
+    let several = are_several(&found, &nodes);
     let base = name.rsplit('/').next().unwrap_or(name);
     let (mut out, mut names) = (Vec::new(), Vec::new());
     for (i, Node { host, blocks }) in nodes.iter().enumerate() {
@@ -112,8 +112,7 @@ pub(crate) fn parts(path: &Path, bytes: &[u8], host: Option<&str>) -> Option<Par
     let text = String::from_utf8_lossy(bytes);
     let found = blocks(&text, host);
     let (nodes, left_out) = assign(&found);
-    let is_several = nodes.len() > 1 || found.list.iter().any(|b| found.list.first().is_some_and(|f| f.kind != b.kind));
-    if !is_several {
+    if !are_several(&found, &nodes) {
         return None;
     }
     let other = others(&text, &found.list);
@@ -131,6 +130,11 @@ pub(crate) fn parts(path: &Path, bytes: &[u8], host: Option<&str>) -> Option<Par
         n.blocks.into_iter().map(part).collect::<Vec<_>>()
     };
     Some(Parts { texts: nodes.into_iter().enumerate().flat_map(of_node).collect(), left_out, other })
+}
+
+/// Whether texts are of more than one kind, or of more than one node.
+fn are_several(found: &Blocks, nodes: &[Node<'_>]) -> bool {
+    nodes.len() > 1 || found.list.windows(2).any(|two| matches!(two, [a, b] if a.kind != b.kind))
 }
 
 /// The nodes of texts, and what is beyond limits.

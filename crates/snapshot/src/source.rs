@@ -11,6 +11,7 @@ use crate::texts::{below, join};
 use crate::{Budget, HostOf, Output, Snapshot, cut};
 use linerate_formats::bounds::{DOCTOR_TEXT, KEPT, TEXT as MAX_TEXT, TEXTS as MAX_TEXTS};
 use linerate_formats::{Gives, Kind, sniff};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -245,11 +246,7 @@ fn one_text(bytes: &[u8], name: &str, host: Option<&str>) -> Result<Snapshot, Op
 
 /// The nodes of a text that holds several tools' texts, each with its host or its number as its name; `None` where it is one tool's, or nobody's.
 fn pieces(bytes: &[u8], name: &str, host: Option<&str>) -> Option<Vec<(String, Snapshot)>> {
-    if bytes.len() > DOCTOR_TEXT || !is_text(bytes) {
-        return None;
-    }
-    let bytes = sniff::normalise(bytes);
-    let cut = cut::nodes(name, &bytes, host);
+    let cut = cut::nodes(name, &searched(bytes)?, host);
     if !cut.several {
         return None;
     }
@@ -272,6 +269,11 @@ fn pieces_of(file: &Path, host_of: &HostOf) -> Option<Vec<(String, Snapshot)>> {
     let mut bytes = Vec::new();
     std::fs::File::open(file).ok()?.take(DOCTOR_TEXT as u64 + 1).read_to_end(&mut bytes).ok()?;
     pieces(&bytes, &file.file_name()?.to_string_lossy(), host_of.of(file))
+}
+
+/// A text that several tools may have printed, as it is searched for theirs.
+fn searched(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
+    (bytes.len() <= DOCTOR_TEXT && is_text(bytes)).then(|| sniff::normalise(bytes))
 }
 
 /// Documents are read whole: what stands in them is no other tool's.
@@ -407,37 +409,36 @@ fn owned(path: &Path, options: &Options) -> Result<(Snapshot, Vec<Owned>), OpenE
             bytes = packed.bytes;
         }
         let host = options.host_of.of(&f.path());
-        let (at, normal) = (path.join(name), sniff::normalise(&bytes));
-        let parts = if bytes.len() <= DOCTOR_TEXT && is_text(&bytes) { cut::parts(&at, &normal, host) } else { None };
-        if let Some(cut::Parts { texts, left_out, other }) = parts {
-            let long: usize = texts.iter().map(|t| t.bytes.len()).sum();
-            if size + long > KEPT {
-                s.left_out(beyond(name));
-                continue;
+        let at = path.join(name);
+        let parts = searched(&bytes).and_then(|text| cut::parts(&at, &text, host));
+        let parts = match parts {
+            Some(parts) => parts,
+            None => {
+                let found = recognise(name, &bytes);
+                match found.gives() {
+                    Gives::Unknown => {
+                        s.problems.push(format!("{name}: {}; left out", not_recognised(&bytes)));
+                        continue;
+                    }
+                    Gives::NoFacts(what) => {
+                        s.problems.push(format!("{name}: {what}: not a source of facts for the audit"));
+                    }
+                    Gives::Facts | Gives::KernelLog | Gives::Copy(_) => {}
+                }
+                let host = host.map(str::to_owned);
+                let whole = Pasted { path: at, kind: found, bytes, above: 0, host };
+                cut::Parts { texts: vec![whole], left_out: Vec::new(), other: (0, 0) }
             }
-            size += long;
-            left_out.into_iter().for_each(|why| s.left_out(format!("{name}: {why}")));
-            s.problems.extend(others(name, other));
-            all.extend(texts);
+        };
+        let long: usize = parts.texts.iter().map(|t| t.bytes.len()).sum();
+        if size + long > KEPT {
+            s.left_out(format!("{name}: left out: texts of one directory are read up to {} MiB", KEPT >> 20));
             continue;
         }
-        let found = recognise(name, &bytes);
-        match found.gives() {
-            Gives::Unknown => {
-                s.problems.push(format!("{name}: {}; left out", not_recognised(&bytes)));
-                continue;
-            }
-            Gives::NoFacts(what) => s.problems.push(format!("{name}: {what}: not a source of facts for the audit")),
-            Gives::Facts | Gives::KernelLog | Gives::Copy(_) => {}
-        }
-        size += bytes.len();
-        if size > KEPT {
-            s.left_out(beyond(name));
-            size -= bytes.len();
-            continue;
-        }
-        let host = host.map(str::to_owned);
-        all.push(Pasted { path: at, kind: found, bytes, above: 0, host });
+        size += long;
+        parts.left_out.into_iter().for_each(|why| s.left_out(format!("{name}: {why}")));
+        s.problems.extend(others(name, parts.other));
+        all.extend(parts.texts);
     }
     let (all, beside): (Vec<_>, Vec<_>) = all.into_iter().partition(|t| t.kind.gives().facts());
     if all.is_empty() {
@@ -451,10 +452,6 @@ fn owned(path: &Path, options: &Options) -> Result<(Snapshot, Vec<Owned>), OpenE
         one.texts.sort_by(|a, b| a.path.cmp(&b.path));
     }
     Ok((s, nodes))
-}
-
-fn beyond(name: &str) -> String {
-    format!("{name}: left out: texts of one directory are read up to {} MiB", KEPT >> 20)
 }
 
 /// The nodes whose texts are in a directory, each with its name behind the path.

@@ -87,10 +87,8 @@ fn build(work: &Path) -> Result<PathBuf> {
         std::fs::write(&wrapper, text).map_err(at)?;
         std::fs::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).map_err(at)?;
     }
-    let mut cargo = shell::cargo();
-    cargo.args(["build", "--quiet", "--locked", "--package", "linerate-fuzz", "--features", "linerate-fuzz/guided"]);
-    // As `shell::dev`, with the counters.
-    cargo.args(["--package", "xtask", "--bin", "linerate-fuzz-guided"]);
+    let mut cargo = shell::beside_xtask("linerate-fuzz", "linerate-fuzz-guided");
+    cargo.args(["--locked", "--features", "linerate-fuzz/guided"]);
     shell::status(cargo.env("RUSTC_WORKSPACE_WRAPPER", &wrapper).env("CARGO_PROFILE_DEV_OPT_LEVEL", "1"))?;
     Ok(shell::target().join("debug/linerate-fuzz-guided"))
 }

@@ -101,14 +101,11 @@ fn kind(run: &Run) -> Option<Kind> {
 const NOWHERE: Place = Place { file: crate::FileId(0), line: 0 };
 
 fn title(run: &Run) -> String {
-    let test = run
-        .test
-        .as_ref()
-        .map(|t| format!("{} {}", t.value.verb, if t.value.kind == Kind::Latency { "latency" } else { "bandwidth" }));
-    let test = test.unwrap_or_else(|| {
-        let what = if kind(run) == Some(Kind::Latency) { "latency" } else { "bandwidth" };
-        format!("{what} (the test's title is not in the text: one direction is assumed)")
-    });
+    let what = if kind(run) == Some(Kind::Latency) { "latency" } else { "bandwidth" };
+    let test = match &run.test {
+        Some(t) => format!("{} {what}", t.value.verb),
+        None => format!("{what} (the test's title is not in the text: one direction is assumed)"),
+    };
     let device = run.header.device.as_ref().map(|d| format!(" of {d}"));
     format!("perftest {test}{}", device.unwrap_or_default())
 }

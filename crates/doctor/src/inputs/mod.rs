@@ -13,6 +13,7 @@ use linerate_formats::bounds::{DOCTOR_KEPT, DOCTOR_NODES};
 use linerate_snapshot::cut;
 use linerate_snapshot::{HostOf, Pasted, Snapshot};
 use linerate_topology::ceiling::Links;
+use std::path::Path;
 
 /// All inputs.
 #[derive(Default)]
@@ -65,6 +66,11 @@ impl Inputs {
         self.host_of = host_of;
     }
 
+    /// Whose an input is, where that is said; standard input is `-`.
+    fn host_said(&self, s: &Source) -> Option<&str> {
+        self.host_of.of(s.path.as_deref().unwrap_or(Path::new("-")))
+    }
+
     /// An input that is a snapshot or a tree.
     pub fn snapshot(&mut self, name: &str, snapshot: Snapshot) {
         self.take(name, SNAPSHOT, 0);
@@ -97,7 +103,7 @@ impl Inputs {
         self.kept += bytes.len();
         self.take(&s.name, kind.tool().called, bytes.len() as u64);
         let path = s.path.clone().unwrap_or_else(|| "standard-input.txt".into());
-        let host = self.host_of.of(&path).map(str::to_owned);
+        let host = self.host_said(s).map(str::to_owned);
         self.texts.push(Pasted { path, kind, bytes, above: 0, host });
     }
 

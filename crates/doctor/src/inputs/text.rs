@@ -5,7 +5,7 @@ use crate::Reader;
 use linerate_formats::bounds::DOCTOR_TEXT;
 use linerate_formats::{Gives, Kind};
 use linerate_snapshot::{content, cut};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A file, a pipe, standard input.
 #[derive(Debug, Clone)]
@@ -129,8 +129,7 @@ fn log(source: &Source, kind: Kind, copy: Option<Vec<u8>>, all: &mut Inputs) {
 }
 
 fn cut_of(source: &Source, bytes: &[u8], all: &Inputs) -> cut::Cut {
-    let path = source.path.as_deref().unwrap_or(Path::new("-"));
-    cut::nodes(&source.name, bytes, all.host_of.of(path))
+    cut::nodes(&source.name, bytes, all.host_said(source))
 }
 
 /// Kept whole where it is one tool's text of one node.

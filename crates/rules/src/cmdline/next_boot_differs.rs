@@ -4,6 +4,7 @@ use super::words::{self, KPARAM};
 use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_formats::cmdline::{Cmdline, Param};
 use linerate_snapshot::{MARK, Reading};
+use std::collections::BTreeSet;
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/next-boot-differs",
@@ -51,8 +52,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         return;
     };
     let asked = &next.cmdline.params;
+    let n = asked.len();
     let Reading::Known(running, seen) = &cx.node.kernel.cmdline else {
-        let n = asked.len();
         out.unknown(
             Subject::Node,
             format_args!("{n} arguments are asked for at the next boot: what runs now is not seen"),
@@ -61,9 +62,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         .see("cat /proc/cmdline");
         return;
     };
-    let missing: Vec<&Param> = asked.iter().filter(|p| !has(running, p)).collect();
+    let running = Running::of(running);
+    let missing: Vec<&Param> = asked.iter().filter(|p| !running.may_have(p)).collect();
     let Some(first) = missing.first() else {
-        let n = asked.len();
         out.pass(Subject::Node, format_args!("the {n} arguments that are asked for are on the running command line"))
             .at(*place)
             .at(*seen);
@@ -77,8 +78,35 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         .fix(|| Remedy::investigate(what, what));
 }
 
-/// Whether a command line has an argument, dashes and underscores of its name being the same. Values that were hidden may be the same.
-fn has(line: &Cmdline, p: &Param) -> bool {
-    let is_hidden = |p: &Param| p.raw.contains(MARK);
-    line.get_all(&p.name).any(|q| q.value == p.value || is_hidden(q) || is_hidden(p))
+/// The arguments of a running command line, dashes and underscores of a name being the same.
+struct Running<'a> {
+    all: BTreeSet<(String, Option<&'a str>)>,
+    /// Names whose value is hidden in the source.
+    hidden: BTreeSet<String>,
+}
+
+impl<'a> Running<'a> {
+    fn of(line: &'a Cmdline) -> Self {
+        let hidden = line.params.iter().filter(|p| is_hidden(p)).map(name);
+        let all = line.params.iter().map(|p| (name(p), p.value.as_deref()));
+        Running { hidden: hidden.collect(), all: all.collect() }
+    }
+
+    /// Whether an argument is there, or may be: what is hidden on either side may be the same.
+    fn may_have(&self, p: &'a Param) -> bool {
+        let name = name(p);
+        if is_hidden(p) {
+            return p.name.contains(MARK)
+                || self.all.range((name.clone(), None)..).next().is_some_and(|(n, _)| *n == name);
+        }
+        self.hidden.contains(&name) || self.all.contains(&(name, p.value.as_deref()))
+    }
+}
+
+fn name(p: &Param) -> String {
+    p.name.replace('-', "_")
+}
+
+fn is_hidden(p: &Param) -> bool {
+    p.raw.contains(MARK)
 }

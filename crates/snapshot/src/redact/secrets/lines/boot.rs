@@ -3,6 +3,7 @@
 use super::super::shape::{Shape, atom};
 use super::super::{net, words};
 use super::{comment, each, each_setting, find, find_ignore_case, mark, preamble, quiet};
+use linerate_formats::next_boot::{MACHINE_CONFIG_LIST, TALOS_LIST};
 
 /// Arguments of the kernel on each line.
 pub(in super::super) fn cmdline(data: &mut Vec<u8>) {
@@ -138,7 +139,7 @@ pub(in super::super) fn machine_config(data: &mut Vec<u8>) {
         let (head, body) = line.split_at(lead);
         out.extend_from_slice(head);
         let item = body.strip_prefix(b"- ").unwrap_or(body);
-        let key = [&b"kernelArguments:"[..], b"extraKernelArgs:"].into_iter().find(|k| item.starts_with(k));
+        let key = [MACHINE_CONFIG_LIST, TALOS_LIST].into_iter().find(|k| item.starts_with(k.as_bytes()));
         if let Some(key) = key {
             let (name, flow) = body.split_at(body.len() - item.len() + key.len());
             out.extend_from_slice(name);
@@ -161,8 +162,9 @@ pub(in super::super) fn machine_config(data: &mut Vec<u8>) {
 
 /// Arguments of the kernel with the signs of a list between them.
 fn arguments(text: &[u8], out: &mut Vec<u8>) {
-    for piece in text.split_inclusive(|b| matches!(b, b'"' | b'\'' | b'[' | b']' | b',')) {
-        let sign = piece.last().filter(|b| matches!(b, b'"' | b'\'' | b'[' | b']' | b','));
+    let is_sign = |b: &u8| matches!(b, b'"' | b'\'' | b'[' | b']' | b',');
+    for piece in text.split_inclusive(is_sign) {
+        let sign = piece.last().filter(|b| is_sign(b));
         let word = sign.map_or(piece, |_| piece.get(..piece.len() - 1).unwrap_or_default());
         words::line(word, out);
         out.extend(sign);
