@@ -53,6 +53,8 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// Lay out virtual machines: the host's PCI tree in a guest, and what NCCL sees there.
     Vm(crate::vm_args::VmArgs),
+    /// Watch a node, or two dumps of one: which counters grow, how fast, and what that means.
+    Watch(Box<crate::watch_args::WatchArgs>),
     /// Check environment variables of NCCL, UCX and related libraries.
     Env(EnvArgs),
     /// Run, import and compare benchmarks, with confidence intervals.

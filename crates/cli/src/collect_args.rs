@@ -48,6 +48,9 @@ pub(crate) struct CollectArgs {
     /// Do not run any command; read files only.
     #[arg(long, conflicts_with = "on")]
     pub(crate) no_commands: bool,
+    /// Only what grows, for `watch counters`: counters, and what tells whose they are.
+    #[arg(long, conflicts_with = "on")]
+    pub(crate) counters: bool,
     /// No progress on standard error.
     #[arg(long, short)]
     pub(crate) quiet: bool,

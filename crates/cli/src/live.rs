@@ -175,6 +175,7 @@ pub(crate) fn options(directory: &Path, read: &ReadArgs, redact: bool, lists: Li
         version: env!("CARGO_PKG_VERSION").to_owned(),
         lists,
         fresh: None::<Duration>,
+        purpose: Purpose::Collect,
     })
 }
 

@@ -31,6 +31,7 @@ mod targets;
 mod vm_args;
 mod vm_format;
 mod vm_nccl_args;
+mod watch_args;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -96,6 +97,7 @@ fn main() -> ExitCode {
         },
         Command::Topo(a) => cmd::topo::run(&a),
         Command::Vm(a) => cmd::vm::run(&a),
+        Command::Watch(a) => cmd::watch::run(&a),
         Command::Env(a) => cmd::env::run(&a),
         Command::Doctor(a) => cmd::doctor::run(&a),
         Command::Bench(a) => cmd::bench::run(&a),

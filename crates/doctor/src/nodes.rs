@@ -40,6 +40,7 @@ impl<'a> NodeView<'a> {
         let mut config = Config { version, env: Env::parse(pairs, version), input: Input::File, ..Config::default() };
         let options = from_node::Options {
             topology_file: env.iter().find(|(k, _)| k == "NCCL_TOPO_FILE").map(|(_, v)| v.clone()),
+            release: version,
             ..from_node::Options::default()
         };
         let analysis = from_node::from_node_with(&node, &options).ok().and_then(|f| {

@@ -115,6 +115,7 @@ tools! {
     Gdrcopy => gdrcopy::TOOL,
     NvidiaSmiP2p => nvidia_smi::P2P,
     NvidiaSmiNvlink => nvidia_smi::NVLINK,
+    NvidiaSmiCounters => nvidia_smi::COUNTERS,
     NvidiaSmiTopo => nvidia_smi::TOPO,
     NvidiaSmiXml => nvidia_smi::XML,
     NvidiaSmiQuery => nvidia_smi::QUERY,

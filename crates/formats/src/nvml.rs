@@ -4,6 +4,7 @@ use crate::error::ParseError;
 use crate::pci::Bdf;
 use crate::tool::{Gives, Tool, seen};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
 /// The library's answers, as the capture writes them down.
 pub const TOOL: Tool = Tool {
@@ -51,6 +52,8 @@ pub struct Device {
     pub max_link_width: Option<u32>,
     /// Replays since the driver was loaded.
     pub replay_counter: Option<u32>,
+    /// Counters by the name that the capture gives them (`snapshot::capture::nvml`).
+    pub counters: BTreeMap<String, u64>,
 }
 
 impl Device {

@@ -10,7 +10,7 @@ pub const TOOL: Tool = Tool {
     name: "perfquery",
     called: "perfquery",
     run: "perfquery -x",
-    gives: Gives::NoFacts("perfquery's counters of a port that is named by its LID only"),
+    gives: Gives::Facts,
     marks: &[Mark::Line(|l| {
         starts(l, &["# Port"]) && l.contains(" counters: Lid ") || starts(l, &["PortSelect:..", "PortXmitData:.."])
     })],

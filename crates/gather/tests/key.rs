@@ -25,6 +25,7 @@ fn names_are_saved_before_the_run_ends() {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         lists: Default::default(),
         fresh: None,
+        purpose: linerate_snapshot::capture::Purpose::Collect,
     };
     let lines = || std::fs::read_to_string(&file).unwrap().lines().count();
     assert_eq!(lines(), 2, "its head and the key");

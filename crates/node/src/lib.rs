@@ -8,6 +8,7 @@ mod acs_text;
 pub mod aer;
 pub mod cluster;
 pub mod context;
+pub mod counters;
 pub mod cpu;
 mod cut;
 pub mod direct;

@@ -329,7 +329,7 @@ fn port(s: &Snapshot, number: u32, home: EntryId) -> RdmaPort {
 }
 
 /// A counter's file: decimal digits and the end of the line. There are hundreds on a node.
-fn count(file: &[u8]) -> Option<u64> {
+pub(crate) fn count(file: &[u8]) -> Option<u64> {
     let digits = file.trim_ascii();
     let step = |n: u64, b: &u8| n.checked_mul(10)?.checked_add(u64::from(b.checked_sub(b'0').filter(|d| *d < 10)?));
     digits.iter().try_fold(0, step).filter(|_| !digits.is_empty())

@@ -32,6 +32,7 @@ pub mod terminal;
 pub mod topo;
 mod unread;
 pub mod vm;
+pub mod watch;
 mod words;
 
 pub use style::Style;

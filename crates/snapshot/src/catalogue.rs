@@ -4,7 +4,7 @@
 //! once however many patterns look into it.
 
 use crate::OutputKind;
-use crate::capture::ini;
+use crate::capture::{Purpose, ini};
 use linerate_formats::wildcard::star;
 use std::sync::OnceLock;
 
@@ -99,6 +99,7 @@ pub(crate) enum Each {
     Once,
     MlxPf,
     MlxNetdev,
+    PciNetdev,
     Domain,
 }
 
@@ -132,11 +133,21 @@ pub(crate) fn catalogue() -> &'static Catalogue {
     CATALOGUE.get_or_init(|| Catalogue::parse(include_str!("../catalogue.txt")).0)
 }
 
+/// The catalogue of a capture for this purpose.
+pub(crate) fn catalogue_of(purpose: Purpose) -> &'static Catalogue {
+    static COUNTERS: OnceLock<Catalogue> = OnceLock::new();
+    match purpose {
+        Purpose::Counters => COUNTERS.get_or_init(|| Catalogue::parse(include_str!("../counters.txt")).0),
+        Purpose::Audit | Purpose::Collect => catalogue(),
+    }
+}
+
 /// Whether some capture of this version looks at the path (at its own place, or at its real one below `sys/devices`).
 /// A decoder that reads a path of which this is false reads what no capture ever holds.
 #[must_use]
 pub fn tries(path: &str) -> bool {
-    catalogue().patterns.iter().any(|(p, _)| crate::manifest::covers(p, path))
+    let all = [Purpose::Collect, Purpose::Counters].into_iter().flat_map(|p| &catalogue_of(p).patterns);
+    all.into_iter().any(|(p, _)| crate::manifest::covers(p, path))
 }
 
 impl Catalogue {
@@ -242,6 +253,7 @@ impl Catalogue {
                 ("if", v) => c.only_if = Some(v),
                 ("each", "mlx-pf") => c.each = Each::MlxPf,
                 ("each", "mlx-netdev") => c.each = Each::MlxNetdev,
+                ("each", "pci-netdev") => c.each = Each::PciNetdev,
                 ("each", "domain") => c.each = Each::Domain,
                 ("collect", _) => c.collect_only = true,
                 _ => return None,
@@ -367,6 +379,7 @@ mod tests {
     fn every_line_is_understood() {
         let (c, bad) = Catalogue::parse(include_str!("../catalogue.txt"));
         assert_eq!(bad, Vec::<String>::new());
+        assert_eq!(Catalogue::parse(include_str!("../counters.txt")).1, Vec::<String>::new());
         assert!(c.patterns.len() > 150, "{}", c.patterns.len());
         assert!(c.commands.len() >= 15);
         assert!(c.commands.iter().all(|c| c.argv.iter().all(|a| !a.is_empty())));

@@ -19,7 +19,7 @@ pub(crate) fn run(a: &CollectArgs) -> Result<u8, Failure> {
         redact: !a.no_redact,
         key: key.clone(),
         commands: !a.no_commands,
-        ..crate::budget::options(root, Purpose::Collect)
+        ..crate::budget::options(root, if a.counters { Purpose::Counters } else { Purpose::Collect })
     };
     let line = Line::new(!a.quiet);
     let snapshot = capture(&options, &|p| line.capture(p))?;

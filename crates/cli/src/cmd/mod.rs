@@ -25,3 +25,4 @@ pub(crate) mod topo;
 mod topo_node;
 mod topo_source;
 pub(crate) mod vm;
+pub(crate) mod watch;

@@ -7,15 +7,15 @@ use linerate_node::Node;
 use linerate_node::pci::{FnId, Kind, PciTree};
 use linerate_report::topo::{LinkState, PcieLink};
 use linerate_snapshot::Snapshot;
-use linerate_topology::Input;
+use linerate_topology::{Input, Version};
 use linerate_topology::from_node::{
     FromNodeError, Matrix, Options, extra, from_node_with, is_device, is_guest, shows_wires,
 };
 use std::collections::HashMap;
 
-pub(super) fn read(snapshot: &Snapshot, topology_file: Option<String>) -> Result<Loaded, Failure> {
+pub(super) fn read(snapshot: &Snapshot, topology_file: Option<String>, release: Version) -> Result<Loaded, Failure> {
     let node = Node::decode(snapshot);
-    let options = Options { topology_file, ..Options::default() };
+    let options = Options { topology_file, release, ..Options::default() };
     let found = from_node_with(&node, &options);
     let incomplete = snapshot.incomplete || !node.cuts.is_empty();
     if let (Err(FromNodeError::NoPci), Some(matrix)) = (&found, node.nvidia.topo().known()) {

@@ -81,7 +81,7 @@ pub(super) fn load(a: &TopoArgs) -> Result<Loaded, Failure> {
         return Ok(Loaded::Topology(Box::new(xml(a, &label, &text)?)));
     }
     let file = a.env.iter().rev().find_map(|v| v.strip_prefix("NCCL_TOPO_FILE=")).map(str::to_owned);
-    super::topo_node::read(&snapshot(a, Purpose::Audit)?, file)
+    super::topo_node::read(&snapshot(a, Purpose::Audit)?, file, a.nccl)
 }
 
 /// The node.

@@ -4,8 +4,9 @@ pub mod driver;
 pub mod features;
 pub mod module;
 
+use crate::asked::asked;
 use crate::bounds::{Kept, Limit, NET_FUNCTIONS, TEXT_ITEMS, leave_out};
-use crate::text::{At, decode, flag, leading_number, lines, split_key};
+use crate::text::{At, decode, flag, leading_number, lines, split_key, unended};
 use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
 use serde::Serialize;
 
@@ -17,7 +18,7 @@ pub const STATISTICS: Tool = Tool {
     gives: Gives::Facts,
     marks: &[Mark::Line(|l| starts(l, &["NIC statistics:"]))],
     commands: &[Command::with("ethtool", &["-S"])],
-    read: |b| seen(parse_statistics(b)),
+    read: |b| seen(read_statistics(b)),
     samples: &["NIC statistics:\n     rx_packets: 1\n"],
     ..Tool::NONE
 };
@@ -50,6 +51,10 @@ pub const SETTINGS: Tool = Tool {
 /// A counter of `ethtool -S`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Counter {
+    /// The interface, where the command line above shows it.
+    pub interface: Option<String>,
+    /// Which of the text's tables it is in, from 0.
+    pub table: u32,
     /// Name.
     pub name: String,
     /// Value.
@@ -58,19 +63,38 @@ pub struct Counter {
     pub line: u32,
 }
 
-/// Parses `ethtool -S IF`.
-pub fn parse_statistics(bytes: &[u8]) -> Vec<Counter> {
+/// Reads `ethtool -S IF` of one or several interfaces. A last line without its end is left out: its number may be half a number.
+#[must_use]
+pub fn read_statistics(bytes: &[u8]) -> Kept<Counter> {
     let text = decode(bytes);
-    lines(&text)
-        .filter_map(|(line, raw)| {
-            // Names may contain colons (`[0]: rx_bytes` of some drivers); the value is what follows the last one.
-            let (name, value) = raw.rsplit_once(':')?;
-            let name = name.trim();
-            let value = value.trim().parse().ok()?;
-            (!name.is_empty()).then(|| Counter { name: name.to_owned(), value, line })
-        })
-        .take(TEXT_ITEMS)
-        .collect()
+    let mut kept = Kept::default();
+    let (mut interface, mut asked_for, mut table) = (None, None, 0_u32);
+    let (mut begun, unended) = (false, unended(&text));
+    for (line, raw) in lines(&text) {
+        if let Some(name) = asked(raw, &["ethtool"], "-S").or_else(|| asked(raw, &["ethtool"], "--statistics")) {
+            asked_for = Some(name);
+            continue;
+        }
+        if raw.trim() == "NIC statistics:" {
+            table += u32::from(begun);
+            begun = true;
+            interface = asked_for.take();
+            continue;
+        }
+        // Names may contain colons (`[0]: rx_bytes` of some drivers); the value is what follows the last one.
+        let Some((name, value)) = raw.rsplit_once(':').filter(|_| Some(line) != unended) else { continue };
+        let (name, Ok(value)) = (name.trim(), value.trim().parse()) else { continue };
+        if name.is_empty() || name.len() > 128 {
+            continue;
+        }
+        begun = true;
+        if kept.items.len() >= TEXT_ITEMS {
+            leave_out(&mut kept.left_out, Limit::TEXT_ITEMS, line);
+        } else {
+            kept.items.push(Counter { interface: interface.clone(), table, name: name.to_owned(), value, line });
+        }
+    }
+    kept
 }
 
 /// Global pause of an interface.
@@ -154,10 +178,15 @@ mod tests {
 
     #[test]
     fn statistics_pause_and_settings() {
-        let s = parse_statistics(b"NIC statistics:\n     rx_prio3_pause: 12\n     [0]: tx: 5\n     bad: -1\n");
+        let s = read_statistics(
+            b"NIC statistics:\n     rx_prio3_pause: 12\n     [0]: tx: 5\n     bad: -1\nroot@n1:~# ethtool -S eth1\nNIC statistics:\n  a: 1\n  b: 7",
+        );
+        let seen: Vec<_> =
+            s.items.iter().map(|c| (c.interface.as_deref(), c.table, c.name.as_str(), c.value, c.line)).collect();
         assert_eq!(
-            s.iter().map(|c| (c.name.as_str(), c.value, c.line)).collect::<Vec<_>>(),
-            [("rx_prio3_pause", 12, 2), ("[0]: tx", 5, 3)]
+            seen,
+            [(None, 0, "rx_prio3_pause", 12, 2), (None, 0, "[0]: tx", 5, 3), (Some("eth1"), 1, "a", 1, 7)],
+            "the last line may be half a number"
         );
         let p =
             parse_pause(b"Pause parameters for eth0:\nAutonegotiate:\toff\nRX:\t\ton\nTX:\t\toff\nRX negotiated: on\n");

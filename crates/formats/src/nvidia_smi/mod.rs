@@ -1,5 +1,6 @@
 //! `nvidia-smi`: the query as text and XML, the topology and peer-to-peer matrices, CSV, and the default table.
 
+mod counters;
 mod csv;
 mod list;
 mod matrix;
@@ -10,6 +11,7 @@ mod quick_xml;
 mod table;
 mod topo;
 
+pub use counters::{COUNTERS, GpuCounter, read_counters};
 pub use csv::{Csv, CsvRow, parse_csv};
 pub use list::{ListedGpu, ListedInstance, parse_list};
 pub use nvlink::{GpuLinks, NVLINK, parse_nvlink};

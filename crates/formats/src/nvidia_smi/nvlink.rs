@@ -55,7 +55,7 @@ pub fn parse_nvlink(bytes: &[u8]) -> Vec<GpuLinks> {
 }
 
 /// `GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-…)`; people cut the UUID off.
-fn gpu(line: &str) -> Option<(u32, &str)> {
+pub(super) fn gpu(line: &str) -> Option<(u32, &str)> {
     let (number, name) = line.strip_prefix("GPU ")?.split_once(": ")?;
     Some((number.parse().ok()?, name.split_once(" (UUID: ").map_or(name, |(n, _)| n)))
 }

@@ -24,6 +24,7 @@ use desk::Desk;
 use gate::Gate;
 use linerate_fleet::cluster::Lists;
 use linerate_snapshot::RedactKey;
+use linerate_snapshot::capture::Purpose;
 use linerate_transport::Cancel;
 use queue::Queue;
 use std::collections::BTreeMap;
@@ -79,6 +80,8 @@ pub struct Options {
     pub lists: Lists,
     /// Nodes with a snapshot that is not older than this are left out.
     pub fresh: Option<Duration>,
+    /// What is collected of each node. The shell script collects the same for every purpose.
+    pub purpose: Purpose,
 }
 
 /// What collected a node.

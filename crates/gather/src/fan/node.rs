@@ -5,7 +5,7 @@ use super::gate::Inside;
 use super::way::{Ear, Enough, Said};
 use super::{By, Cause, Collector, Outcome, Program, Shared, cause, finish, way};
 use crate::Target;
-use linerate_snapshot::capture::{Options as Capture, Purpose, capture};
+use linerate_snapshot::capture::{Options as Capture, capture};
 use linerate_transport::{Command, PushError, Remover, Transport, TransportError, place};
 use std::time::{Duration, SystemTime};
 
@@ -54,7 +54,7 @@ pub(super) fn collect(target: &Target, shared: &Shared<'_>, notes: &mut Vec<Stri
     let host = target.spec.transport_alone(&target.ssh_options)?;
     let asked = SystemTime::now();
     if host.is_here() {
-        let options = Capture { redact: shared.options.redact_there(), ..Capture::new("/", Purpose::Collect) };
+        let options = Capture { redact: shared.options.redact_there(), ..Capture::new("/", shared.options.purpose) };
         let snapshot = capture(&options, &|_| {}).map_err(|e| Failed::new(Cause::ProgramFailed, e.to_string()))?;
         return finish::write(target, asked, Sent::Here(Box::new(snapshot)), By::Here, shared, notes);
     }

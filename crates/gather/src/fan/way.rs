@@ -4,6 +4,7 @@ use super::{Collector, Options};
 use crate::Target;
 use linerate_formats::bounds::{FLEET_NOISE, FLEET_SNAPSHOT};
 use linerate_out::child::Need;
+use linerate_snapshot::capture::Purpose;
 use linerate_transport::{Command, chance};
 
 /// The script. A constant: what it is about comes as its arguments.
@@ -126,7 +127,8 @@ pub(super) fn command(target: &Target, options: &Options) -> (Command, Ear) {
     let programs = options.programs.iter().map(|p| format!("{}:{}", p.machine, p.digest));
     let run = ["--", "collect", "--quiet", "--output", "-"]
         .into_iter()
-        .chain((!options.redact_there()).then_some("--no-redact"));
+        .chain((!options.redact_there()).then_some("--no-redact"))
+        .chain((options.purpose == Purpose::Counters).then_some("--counters"));
     let argv = words.into_iter().chain(flags).map(str::to_owned).chain(programs).chain(run.map(str::to_owned));
     let command = Command::new(argv).limit(options.limit).need(Need::Plain).tidy();
     (command, Ear::new(&nonce))

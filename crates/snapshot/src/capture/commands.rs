@@ -1,10 +1,10 @@
 //! Which commands run, beside the reading of files, and how their output enters the snapshot.
 
 use super::run::{End, Ran, find, run};
-use super::{Progress, is_mlx_pf, pci_devices};
-use crate::catalogue::{Command, Each, catalogue};
+use super::{Progress, Purpose, is_mlx_pf, is_network, pci_devices};
+use crate::catalogue::{Command, Each, catalogue_of};
 use crate::redact::{Redactor, secrets};
-use crate::{Lookup, Output, OutputKind, Snapshot};
+use crate::{EntryId, Lookup, Output, OutputKind, Snapshot};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
@@ -32,10 +32,10 @@ pub(super) struct Early {
 }
 
 /// Starts those that need no facts of the files.
-pub(super) fn start_early(audit: bool) -> Early {
+pub(super) fn start_early(purpose: Purpose) -> Early {
     let (send, news) = channel();
     let mut early = Early { send, news, running: 0, waiting: Vec::new() };
-    for (n, c) in wanted(audit) {
+    for (n, c) in wanted(purpose) {
         if c.each == Each::Once && c.only_if.is_none() {
             early.waiting.push(Task { order: (n, 0), command: c, value: String::new() });
         }
@@ -44,8 +44,9 @@ pub(super) fn start_early(audit: bool) -> Early {
     early
 }
 
-fn wanted(audit: bool) -> impl Iterator<Item = (usize, &'static Command)> {
-    catalogue().commands.iter().enumerate().filter(move |(_, c)| !(audit && c.collect_only))
+fn wanted(purpose: Purpose) -> impl Iterator<Item = (usize, &'static Command)> {
+    let all = catalogue_of(purpose).commands.iter().enumerate();
+    all.filter(move |(_, c)| !(purpose == Purpose::Audit && c.collect_only))
 }
 
 impl Early {
@@ -79,19 +80,20 @@ impl Early {
 pub(super) fn finish(
     snapshot: &mut Snapshot,
     mut early: Early,
-    audit: bool,
+    purpose: Purpose,
     redactor: &Redactor,
     progress: &dyn Fn(Progress<'_>),
 ) {
     let mut later = Vec::new();
-    for (n, c) in wanted(audit) {
+    for (n, c) in wanted(purpose) {
         if c.only_if.is_some_and(|p| !exists(snapshot, p)) || (c.each == Each::Once && c.only_if.is_none()) {
             continue;
         }
         let values = match c.each {
             Each::Once => vec![String::new()],
             Each::MlxPf => mlx_pfs(snapshot),
-            Each::MlxNetdev => mlx_netdevs(snapshot),
+            Each::MlxNetdev => netdevs(snapshot, is_mlx_pf),
+            Each::PciNetdev => netdevs(snapshot, is_network),
             Each::Domain => domains(),
         };
         later.extend(values.into_iter().enumerate().map(|(i, value)| Task { order: (n, i), command: c, value }));
@@ -179,11 +181,12 @@ fn mlx_pfs(snapshot: &Snapshot) -> Vec<String> {
     pfs.map(|(bdf, _)| bdf).filter(|b| harmless(b)).collect()
 }
 
-fn mlx_netdevs(snapshot: &Snapshot) -> Vec<String> {
+/// Interfaces of functions of a kind.
+fn netdevs(snapshot: &Snapshot, is: fn(&Snapshot, EntryId) -> bool) -> Vec<String> {
     let Lookup::Found(dir) = snapshot.resolve("sys/class/net") else { return Vec::new() };
-    let of_mlx = |id| matches!(snapshot.resolve_from(id, "device"), Lookup::Found(d) if is_mlx_pf(snapshot, d));
+    let fits = |id| matches!(snapshot.resolve_from(id, "device"), Lookup::Found(d) if is(snapshot, d));
     let all = snapshot.children(dir).into_iter();
-    all.filter(|(name, id)| harmless(name) && snapshot.follow(*id).is_some_and(of_mlx))
+    all.filter(|(name, id)| harmless(name) && snapshot.follow(*id).is_some_and(fits))
         .map(|(n, _)| n.to_owned())
         .collect()
 }
@@ -221,7 +224,7 @@ mod tests {
         s.add_link("sys/class/net/ib0", b"../../devices/pci0000:00/0000:01:00.0/net/ib0");
         s.add_link("sys/devices/pci0000:00/0000:01:00.0/net/ib0/device", b"../../../0000:01:00.0");
         assert_eq!(mlx_pfs(&s), ["0000:01:00.0"]);
-        assert_eq!(mlx_netdevs(&s), ["ib0"]);
+        assert_eq!((netdevs(&s, is_mlx_pf), netdevs(&s, is_network)), (vec!["ib0".to_owned()], vec!["ib0".to_owned()]));
         assert!(exists(&s, "sys/class/net/*") && !exists(&s, "sys/class/infiniband/*"));
         // A virtual function has no firmware settings of its own.
         s.add_link("sys/devices/pci0000:00/0000:01:00.0/physfn", b"../0000:00:01.0");

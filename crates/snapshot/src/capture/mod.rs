@@ -17,7 +17,7 @@ pub use crate::interrupt::abandon;
 pub(crate) use filter::kernel_log;
 pub use filter::machine_digest;
 
-use crate::catalogue::catalogue;
+use crate::catalogue::catalogue_of;
 use crate::redact::Redactor;
 use crate::{Coverage, EntryKind, Lookup, Output, OutputKind, Snapshot};
 use linerate_formats::bounds;
@@ -41,6 +41,8 @@ pub enum Purpose {
     Audit,
     /// An archive.
     Collect,
+    /// What grows (`counters.txt`), as often as somebody likes: a few files and one quick command.
+    Counters,
 }
 
 /// How to capture.
@@ -130,14 +132,14 @@ pub fn capture(options: &Options, progress: &dyn Fn(Progress<'_>)) -> Result<Sna
 
     let nvml_to = redactor.clone();
     let nvml = with_commands.then(|| std::thread::spawn(move || nvml::ask(NVML_LIMIT, &nvml_to)));
-    let early = with_commands.then(|| commands::start_early(audit));
+    let early = with_commands.then(|| commands::start_early(options.purpose));
     let (mut snapshot, root, redactor) = walk::files(root, redactor, options, &|n| progress(Progress::Files(n)));
     if audit {
         groups::members(&mut snapshot);
     }
     progress(Progress::Files(snapshot.len()));
     if let Some(early) = early {
-        commands::finish(&mut snapshot, early, audit, &redactor, progress);
+        commands::finish(&mut snapshot, early, options.purpose, &redactor, progress);
     }
     if let Some(json) = nvml.and_then(|n| n.join().ok())
         && let Some(entry) = snapshot.add_file(crate::NVML_PATH, &json)
@@ -145,7 +147,7 @@ pub fn capture(options: &Options, progress: &dyn Fn(Progress<'_>)) -> Result<Sna
         snapshot.outputs.push(Output { kind: OutputKind::Nvml, entry, argv: Vec::new(), status: None });
     }
     if options.live() {
-        environment(&mut snapshot, &redactor);
+        environment(&mut snapshot, options.purpose, &redactor);
     }
     describe(&mut snapshot, &root, options, redactor.host_name(&host));
     Ok(snapshot)
@@ -177,9 +179,9 @@ fn host_name(options: &Options) -> String {
 }
 
 /// Variables of this process that matter to NCCL and UCX, as `linerate/env`.
-fn environment(snapshot: &mut Snapshot, redactor: &Redactor) {
+fn environment(snapshot: &mut Snapshot, purpose: Purpose, redactor: &Redactor) {
     let wanted = |name: &str| {
-        catalogue().env.iter().any(|p| p.strip_suffix('*').map_or(*p == name, |prefix| name.starts_with(prefix)))
+        catalogue_of(purpose).env.iter().any(|p| p.strip_suffix('*').map_or(*p == name, |prefix| name.starts_with(prefix)))
     };
     let mut vars: Vec<(String, String)> = std::env::vars_os()
         .filter_map(|(n, v)| Some((n.into_string().ok()?, v.into_string().ok()?)))
@@ -208,9 +210,10 @@ fn describe(snapshot: &mut Snapshot, root: &Root, options: &Options, host: Strin
     m.host = host;
     let kernel_is_there = root.sysfs && root.procfs;
     if kernel_is_there {
-        m.tried = catalogue().patterns.iter().filter(|(_, c)| !(audit && *c)).map(|(p, _)| p.clone()).collect();
+        m.tried = catalogue_of(options.purpose).patterns.iter().filter(|(_, c)| !(audit && *c)).map(|(p, _)| p.clone()).collect();
     }
-    let mut not_tried = if audit { crate::manifest::not_tried(&m.tried) } else { Vec::new() };
+    let whole = options.purpose == Purpose::Collect;
+    let mut not_tried = if whole { Vec::new() } else { crate::manifest::not_tried(&m.tried) };
     not_tried.extend(m.unread.iter().map(|u| u.path.clone()));
     snapshot.label = if options.live() { m.host.clone() } else { options.root.display().to_string() };
     snapshot.coverage = match (&snapshot.coverage, kernel_is_there) {
@@ -234,4 +237,9 @@ fn is_mlx_pf(snapshot: &Snapshot, dir: crate::EntryId) -> bool {
     let header = snapshot.read(dir, "config").known().and_then(|c| ConfigSpace::new(c).header());
     let header = header.is_some_and(|h| h.vendor == 0x15b3 && h.class.is_network());
     !virtual_function && (header || (text("vendor") == "0x15b3" && text("class").starts_with("0x02")))
+}
+
+/// Whether a device directory is a network function, by the file of its class.
+fn is_network(snapshot: &Snapshot, dir: crate::EntryId) -> bool {
+    snapshot.text(dir, "class").known().is_some_and(|c| c.starts_with("0x02"))
 }

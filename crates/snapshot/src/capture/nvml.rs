@@ -5,7 +5,8 @@
 
 use crate::redact::Redactor;
 use serde::Serialize;
-use std::ffi::{CStr, c_char, c_int, c_uint, c_ulonglong, c_void};
+use std::collections::BTreeMap;
+use std::ffi::{CStr, c_char, c_int, c_longlong, c_uint, c_ulonglong, c_void};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -38,7 +39,40 @@ struct Device {
     max_link_generation: Option<u32>,
     max_link_width: Option<u32>,
     replay_counter: Option<u32>,
+    /// What the GPU counts, by the names of [`FIELDS`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    counters: BTreeMap<&'static str, u64>,
 }
+
+/// Counters, by their numbers in nvml.h (`NVML_FI_DEV_*`) and the names that `linerate_node::counters` has for them. Those that a driver does
+/// not know, or a GPU does not have, are missing from the answer.
+const FIELDS: [(c_uint, &str); 22] = [
+    (38, "nvlink_crc_flit"),
+    (45, "nvlink_crc_data"),
+    (52, "nvlink_replay"),
+    (59, "nvlink_recovery"),
+    (94, "pcie_replays"),
+    (95, "pcie_replay_rollovers"),
+    (142, "rows_remapped_correctable"),
+    (143, "rows_remapped_uncorrectable"),
+    (160, "nvlink_ecc_data"),
+    (169, "pcie_l0_to_recovery"),
+    (173, "pcie_correctable"),
+    (174, "pcie_naks_received"),
+    (175, "pcie_receiver_error"),
+    (176, "pcie_bad_tlp"),
+    (177, "pcie_naks_sent"),
+    (178, "pcie_bad_dllp"),
+    (179, "pcie_non_fatal"),
+    (180, "pcie_fatal"),
+    (181, "pcie_unsupported_request"),
+    (182, "pcie_lcrc_error"),
+    (197, "pcie_tx_bytes"),
+    (198, "pcie_rx_bytes"),
+];
+/// `nvmlDeviceGetTotalEccErrors`: type of error (corrected 0, uncorrected 1), since the driver was loaded.
+const ECC: [(c_uint, &str); 2] = [(0, "ecc_corrected"), (1, "ecc_uncorrected")];
+const VOLATILE: c_uint = 0;
 
 /// Why the library says nothing.
 #[derive(Debug, thiserror::Error)]
@@ -92,6 +126,31 @@ struct PciInfo {
 #[repr(C)]
 #[derive(Default)]
 struct Memory([c_ulonglong; 3]);
+
+/// nvmlFieldValue_t. The value is a union of numbers, the largest of eight bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct FieldValue {
+    field: c_uint,
+    scope: c_uint,
+    timestamp: c_longlong,
+    latency_us: c_longlong,
+    kind: c_uint,
+    code: c_int,
+    value: [u8; 8],
+}
+
+impl FieldValue {
+    /// A number without a sign: nvmlValueType_t 1 (unsigned int), 2 (unsigned long), 3 (unsigned long long).
+    fn count(&self) -> Option<u64> {
+        let [a, b, c, d, ..] = self.value;
+        match (self.code, self.kind) {
+            (0, 1) => Some(u32::from_ne_bytes([a, b, c, d]).into()),
+            (0, 2 | 3) => Some(u64::from_ne_bytes(self.value)),
+            _ => None,
+        }
+    }
+}
 
 type Plain = unsafe extern "C" fn() -> c_int;
 type Number = unsafe extern "C" fn(Handle, *mut c_uint) -> c_int;
@@ -195,8 +254,36 @@ unsafe fn device(lib: &libloading::Library, handle: Handle) -> Device {
         d.max_link_generation = number(b"nvmlDeviceGetMaxPcieLinkGeneration\0");
         d.max_link_width = number(b"nvmlDeviceGetMaxPcieLinkWidth\0");
         d.replay_counter = number(b"nvmlDeviceGetPcieReplayCounter\0");
+        d.counters = counters(lib, handle);
     }
     d
+}
+
+/// # Safety
+/// The library is NVML, initialised, and the handle is its own.
+#[allow(unsafe_code)]
+unsafe fn counters(lib: &libloading::Library, handle: Handle) -> BTreeMap<&'static str, u64> {
+    type Fields = unsafe extern "C" fn(Handle, c_int, *mut FieldValue) -> c_int;
+    type Ecc = unsafe extern "C" fn(Handle, c_uint, c_uint, *mut c_ulonglong) -> c_int;
+    let mut out = BTreeMap::new();
+    // SAFETY: as in `devices`; the array is as long as is said.
+    unsafe {
+        if let Ok(f) = lib.get::<Fields>(b"nvmlDeviceGetFieldValues\0") {
+            let mut values = FIELDS.map(|(field, _)| FieldValue { field, ..FieldValue::default() });
+            if f(handle, c_int::try_from(values.len()).unwrap_or(0), values.as_mut_ptr()) == 0 {
+                out.extend(FIELDS.iter().zip(&values).filter_map(|((_, name), v)| Some((*name, v.count()?))));
+            }
+        }
+        if let Ok(f) = lib.get::<Ecc>(b"nvmlDeviceGetTotalEccErrors\0") {
+            for (kind, name) in ECC {
+                let mut n = 0;
+                if f(handle, kind, VOLATILE, &raw mut n) == 0 {
+                    out.insert(name, n);
+                }
+            }
+        }
+    }
+    out
 }
 
 fn word(text: &[c_char]) -> Option<String> {
@@ -207,6 +294,13 @@ fn word(text: &[c_char]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_field_is_as_long_as_in_the_header() {
+        assert_eq!(size_of::<FieldValue>(), 40);
+        let of = |kind, code| FieldValue { kind, code, value: 7_u64.to_ne_bytes(), ..FieldValue::default() }.count();
+        assert_eq!([of(1, 0), of(3, 0), of(3, 3), of(0, 0), of(5, 0)], [Some(7), Some(7), None, None, None]);
+    }
 
     #[test]
     fn without_a_driver_the_answer_says_why() {

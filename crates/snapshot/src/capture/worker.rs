@@ -6,7 +6,7 @@ use super::file::Few;
 use super::groups;
 use super::root::{Place, Root, join, lexical, link_target};
 use super::walk::{Job, Shared, State};
-use crate::catalogue::{Catalogue, Leaf, Take, catalogue};
+use crate::catalogue::{Catalogue, Leaf, Take, catalogue_of};
 use crate::index::{IDS, Skipped};
 use crate::redact::secrets;
 use crate::{Coverage, EntryKind, Why};
@@ -40,7 +40,7 @@ impl<'a> Worker<'a> {
     pub(super) fn new(s: &'a Shared, number: u32) -> Self {
         Worker {
             s,
-            c: catalogue(),
+            c: catalogue_of(s.purpose),
             number,
             buf: vec![0; 64 << 10],
             data: Vec::new(),

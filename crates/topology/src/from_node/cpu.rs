@@ -92,6 +92,11 @@ fn family_id(kernel: u32) -> u32 {
 
 /// The mask of a NUMA node's CPUs in the kernel's words; empty for a node that there is not. `None`: not known.
 fn affinity(b: &mut Build<'_, '_>, numa: i32) -> Option<String> {
+    let writes_nothing = b.options.release.since(2, 30);
+    found_affinity(b, numa).filter(|mask| writes_nothing || !mask.is_empty())
+}
+
+fn found_affinity(b: &mut Build<'_, '_>, numa: i32) -> Option<String> {
     let Ok(id) = u32::try_from(numa) else { return Some(String::new()) };
     let Some(nodes) = b.node.numa.known() else {
         b.unknown.say("affinity of CPUs (no sys/devices/system/node)");

@@ -103,7 +103,9 @@ pub(super) fn place(b: &mut Build<'_, '_>, all: &[Listed<'_>], g: &Listed<'_>, w
         b.assumed.say("GPUs can do GPUDirect RDMA, as all of the data centre can (CUDA says it, no snapshot does)");
     }
     b.arena.init(id, "gdr", u8::from(gdr).to_string());
-    b.arena.set(id, "mlopart", "-1");
+    if b.options.release.since(2, 30) {
+        b.arena.set(id, "mlopart", "-1");
+    }
     nvlink::place(b, id, all, g, ways);
 }
 

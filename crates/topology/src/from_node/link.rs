@@ -184,6 +184,7 @@ fn describe(b: &mut Build<'_, '_>, f: &PciFunction<'_>, gpu: Option<&Gpu>) -> El
         b.unknown.of("links to other Broadcom switches (sys/kernel/pci_switch_link is not collected)", f.bdf);
     }
     match gpu {
+        _ if is_gpu && !b.options.release.since(2, 30) => most(b, &mut e, f),
         Some(g) => {
             let speed = g.speed.known().or(f.link.speed.known());
             let width = g.width.known().or(f.link.width.known());

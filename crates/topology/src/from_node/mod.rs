@@ -27,6 +27,7 @@ use crate::error::Error;
 use crate::fill::{self, Nvlink};
 use crate::open::{Lack, Open};
 use crate::path::PathType;
+use crate::version::Version;
 use crate::xml::{Document, XmlError};
 use arena::Arena;
 use linerate_node::Node;
@@ -43,11 +44,14 @@ pub struct Options {
     pub nic_gdr: Option<bool>,
     /// `NCCL_TOPO_FILE` of the job's environment, which goes before every nccl.conf. `None`: not set there.
     pub topology_file: Option<String>,
+    /// Release of NCCL. Before 2.30 it takes a GPU's link from sysfs, as for other devices: what it could be at most, not what it is; and writes
+    /// neither an `affinity` that it does not know nor `mlopart`.
+    pub release: Version,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { merge_functions: true, nic_gdr: None, topology_file: None }
+        Options { merge_functions: true, nic_gdr: None, topology_file: None, release: Version::REFERENCE }
     }
 }
 
@@ -91,7 +95,11 @@ impl FromNode {
         config.env.merge_level = PathType::Loc;
         config.env.force_merge.clear();
         let filled = fill::fill(&self.document, &config)?;
-        Ok((filled.tree.to_document(), filled.assumed))
+        let mut document = filled.tree.to_document();
+        if !config.version.since(2, 30) {
+            document.system.leave_out("mlopart");
+        }
+        Ok((document, filled.assumed))
     }
 }
 

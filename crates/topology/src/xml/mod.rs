@@ -36,6 +36,15 @@ pub struct Element {
 }
 
 impl Element {
+    /// Takes an attribute out, here and below.
+    pub(crate) fn leave_out(&mut self, key: &str) {
+        let mut all = vec![self];
+        while let Some(e) = all.pop() {
+            e.attributes.retain(|(k, _)| k != key);
+            all.extend(&mut e.children);
+        }
+    }
+
     /// One without attributes.
     #[must_use]
     pub fn new(name: &str) -> Self {

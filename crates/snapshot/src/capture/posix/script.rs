@@ -170,6 +170,9 @@ fn commands(out: &mut String, c: &Catalogue) {
             Each::MlxNetdev => format!(
                 "for d in /sys/class/net/*; do v=${{d##*/}}; [ -e \"$d/device\" ] && mlx \"$d/device\" && harmless \"$v\" && {{ {line}; }}; done"
             ),
+            Each::PciNetdev => format!(
+                "for d in /sys/class/net/*; do v=${{d##*/}}; [ -e \"$d/device/class\" ] && harmless \"$v\" && {{ {line}; }}; done"
+            ),
             Each::Domain => format!(
                 "if command -v virsh >/dev/null 2>&1; then limit=10; run virsh --readonly list --name 2>/dev/null | while read -r v; do harmless \"$v\" && {{ {line}; }}; done; fi"
             ),
