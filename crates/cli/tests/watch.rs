@@ -30,8 +30,10 @@ fn json(ran: &Ran) -> serde_json::Value {
 /// What grew, as `owner/counter/by/kind`.
 fn grown(v: &serde_json::Value) -> Vec<String> {
     let all = v["nodes"][0]["grown"].as_array().unwrap().iter();
-    all.map(|c| format!("{}/{}/{}/{}", c["owner"].as_str().unwrap(), c["counter"].as_str().unwrap(), c["by"], c["kind"]))
-        .collect()
+    all.map(|c| {
+        format!("{}/{}/{}/{}", c["owner"].as_str().unwrap(), c["counter"].as_str().unwrap(), c["by"], c["kind"])
+    })
+    .collect()
 }
 
 const PORT: &str = "/sys/class/infiniband/mlx5_0/ports/1";
@@ -70,10 +72,12 @@ fn two_dumps_of_files() {
 #[test]
 fn what_cannot_be_told_is_not_clean() {
     let dir = tempfile::tempdir().unwrap();
-    let still = dump(dir.path(), "a.txt", &format!("{PORT}/counters/symbol_error:3\n{PORT}/counters/port_xmit_data:9\n"));
+    let still =
+        dump(dir.path(), "a.txt", &format!("{PORT}/counters/symbol_error:3\n{PORT}/counters/port_xmit_data:9\n"));
     let ran = run(&["watch", "counters", &still, &still, "--format", "json"]);
     assert_eq!((ran.code, json(&ran)["nodes"][0]["verdict"].as_str()), (2, Some("unknown")), "a quiet link");
-    let moved = dump(dir.path(), "b.txt", &format!("{PORT}/counters/symbol_error:3\n{PORT}/counters/port_xmit_data:99\n"));
+    let moved =
+        dump(dir.path(), "b.txt", &format!("{PORT}/counters/symbol_error:3\n{PORT}/counters/port_xmit_data:99\n"));
     let ran = run(&["watch", "counters", &still, &moved, "--format", "json"]);
     assert_eq!((ran.code, json(&ran)["nodes"][0]["verdict"].as_str()), (0, Some("clean")));
     let text = dump(dir.path(), "uname.txt", "Linux gpu001 6.8.0 #1 SMP x86_64 GNU/Linux\n");
@@ -126,7 +130,8 @@ fn snapshots_of_two_nodes_are_not_compared() {
 #[test]
 fn this_machine_and_nodes_of_a_set() {
     for source in [&[][..], &["--on", "local"][..]] {
-        let args = [&["watch", "counters", "--interval", "1s", "--count", "1", "--format", "json"][..], source].concat();
+        let args =
+            [&["watch", "counters", "--interval", "1s", "--count", "1", "--format", "json"][..], source].concat();
         let ran = run(&args);
         let v = json(&ran);
         assert!(matches!(ran.code, 0..=2), "{}", ran.err);

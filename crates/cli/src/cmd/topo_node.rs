@@ -7,10 +7,10 @@ use linerate_node::Node;
 use linerate_node::pci::{FnId, Kind, PciTree};
 use linerate_report::topo::{LinkState, PcieLink};
 use linerate_snapshot::Snapshot;
-use linerate_topology::{Input, Version};
 use linerate_topology::from_node::{
     FromNodeError, Matrix, Options, extra, from_node_with, is_device, is_guest, shows_wires,
 };
+use linerate_topology::{Input, Version};
 use std::collections::HashMap;
 
 pub(super) fn read(snapshot: &Snapshot, topology_file: Option<String>, release: Version) -> Result<Loaded, Failure> {

@@ -7,7 +7,7 @@ use crate::scratch::Scratch;
 use crate::watch_args::{CountersArgs, WatchArgs, WatchCommand, WatchFormat};
 use linerate_gather::Target;
 use linerate_gather::fan::{self, Options, Outcome};
-use linerate_node::counters::{Growth, Grown, Sample, Watch};
+use linerate_node::counters::{Grown, Growth, Sample, Watch};
 use linerate_report::watch::{Format, Node, Report};
 use linerate_snapshot::Snapshot;
 use linerate_snapshot::capture::{Options as Capture, Purpose, capture};
@@ -118,7 +118,8 @@ fn dumps(sources: &[PathBuf], apart: Option<Duration>) -> Result<Node, Failure> 
 fn same_node(before: &Snapshot, after: &Snapshot) -> Result<(), Failure> {
     let (a, b) = (&before.manifest, &after.manifest);
     // Of two redacted snapshots without a common key the same host has two names.
-    let comparable = a.redacted == b.redacted && (!a.redacted || a.redact_key.is_some() && a.redact_key == b.redact_key);
+    let comparable =
+        a.redacted == b.redacted && (!a.redacted || a.redact_key.is_some() && a.redact_key == b.redact_key);
     if comparable && !a.host.is_empty() && !b.host.is_empty() && a.host != b.host {
         return Err(Failure::new(format!("{} is of {}, and {} is of {}", before.label, a.host, after.label, b.host))
             .hint("growth is seen between readings of one node; `linerate diff` compares two"));
@@ -146,7 +147,8 @@ fn many(set: &str, a: &CountersArgs) -> Result<Vec<Node>, Failure> {
     let mut nodes: BTreeMap<String, Followed> = BTreeMap::new();
     readings(a, |cancel| {
         let scratch = Scratch::make()?;
-        let options = Options { purpose: Purpose::Counters, ..live::options(scratch.path(), read, false, lists.clone())? };
+        let options =
+            Options { purpose: Purpose::Counters, ..live::options(scratch.path(), read, false, lists.clone())? };
         round(&targets, &options, cancel, &mut nodes)
     })?;
     let found = nodes.into_iter().map(|(name, f)| match (f.watch, f.why) {

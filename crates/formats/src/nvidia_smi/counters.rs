@@ -48,7 +48,9 @@ pub fn read_counters(bytes: &[u8]) -> Kept<GpuCounter> {
             gpu = Some(number);
             continue;
         }
-        let Some((gpu, (link, name, value))) = gpu.zip(counter(raw)).filter(|_| Some(line) != unended) else { continue };
+        let Some((gpu, (link, name, value))) = gpu.zip(counter(raw)).filter(|_| Some(line) != unended) else {
+            continue;
+        };
         if kept.items.len() >= TEXT_ITEMS {
             leave_out(&mut kept.left_out, Limit::TEXT_ITEMS, line);
         } else {
@@ -77,7 +79,9 @@ fn counter(line: &str) -> Option<(Option<u32>, &str, u64)> {
         return Some((Some(number.trim().parse().ok()?), "lane", value.trim().parse().ok()?));
     }
     let (name, value) = line.split_once(':')?;
-    let is_name = !name.is_empty() && name.len() <= 64 && name.bytes().all(|b| b.is_ascii_uppercase() || b"_0123456789".contains(&b));
+    let is_name = !name.is_empty()
+        && name.len() <= 64
+        && name.bytes().all(|b| b.is_ascii_uppercase() || b"_0123456789".contains(&b));
     is_name.then_some((None, name, value.trim().parse().ok()?))
 }
 
@@ -101,6 +105,8 @@ mod tests {
                 (1, Some(4), "lane", 41, 8),
             ]
         );
-        assert!(!is_own("Link 0: 25 GB/s") && !is_own("Link 0: <inactive>") && !is_own("TOTAL: 1") && !is_own("lane 1: 2"));
+        assert!(
+            !is_own("Link 0: 25 GB/s") && !is_own("Link 0: <inactive>") && !is_own("TOTAL: 1") && !is_own("lane 1: 2")
+        );
     }
 }

@@ -99,11 +99,13 @@ pub fn all(node: &Node<'_>, s: &Snapshot) -> Vec<Counter> {
     for o in &s.outputs {
         let at = |line| Place::of(o.entry).line(line);
         match o.kind {
-            OutputKind::EthtoolStats => list.extend(ethtool::read_statistics(s.data(o.entry)).items.into_iter().map(|c| {
-                // The command that a capture ran names it; of a pasted text, the line above.
-                let named = o.argv.last().cloned().or(c.interface).ok_or(c.table);
-                Counter { owner: Owner::Interface(named), name: c.name, value: c.value, place: at(c.line) }
-            })),
+            OutputKind::EthtoolStats => {
+                list.extend(ethtool::read_statistics(s.data(o.entry)).items.into_iter().map(|c| {
+                    // The command that a capture ran names it; of a pasted text, the line above.
+                    let named = o.argv.last().cloned().or(c.interface).ok_or(c.table);
+                    Counter { owner: Owner::Interface(named), name: c.name, value: c.value, place: at(c.line) }
+                }))
+            }
             OutputKind::Perfquery => list.extend(perfquery::read(s.data(o.entry)).items.into_iter().filter_map(|c| {
                 let counts = !matches!(c.name.as_str(), "PortSelect" | "CounterSelect" | "CounterSelect2");
                 let owner = Owner::Lid(c.lid, c.port);

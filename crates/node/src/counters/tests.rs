@@ -112,7 +112,9 @@ fn texts_count_too() {
         let mut s = Snapshot::new("texts");
         let stats = format!("$ ethtool -S eth0\nNIC statistics:\n     rx_discards_phy: {n}\n     odd_one: {n}\n");
         text(&mut s, OutputKind::EthtoolStats, "ethtool.txt", &stats);
-        let query = format!("# Port extended counters: Lid 12 port 1 (CapMask: 0x5A00)\nPortSelect:...1\nPortXmitDiscards:...{n}\n");
+        let query = format!(
+            "# Port extended counters: Lid 12 port 1 (CapMask: 0x5A00)\nPortSelect:...1\nPortXmitDiscards:...{n}\n"
+        );
         text(&mut s, OutputKind::Perfquery, "perfquery.txt", &query);
         let errors = format!("GPU 0: NVIDIA H200 (UUID: GPU-1)\n    BAD_TLP:   {n}\n    TX_BYTES:   {n}\n");
         text(&mut s, OutputKind::NvidiaSmiCounters, "pci.txt", &errors);

@@ -7,7 +7,7 @@ pub use json::SCHEMA;
 
 use crate::doctor::words::counted;
 use linerate_node::counters::known::{Kind, Unit};
-use linerate_node::counters::{Doubt, Growth, Grown, Verdict};
+use linerate_node::counters::{Doubt, Grown, Growth, Verdict};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -236,7 +236,10 @@ fn said(g: &Growth, verdict: Verdict) -> String {
             "cannot tell: no counter was read twice (port, interface, PCIe and GPU counters are looked for)".to_owned()
         }
         Verdict::CannotTell(Doubt::NothingJudged) => {
-            format!("cannot tell: {} compared, none of them of faults or losses", counted(g.compared, "counter", "counters"))
+            format!(
+                "cannot tell: {} compared, none of them of faults or losses",
+                counted(g.compared, "counter", "counters")
+            )
         }
         Verdict::CannotTell(Doubt::Stuck) => {
             format!("cannot tell: none of {judged} grew, but some stand at their maximum and can show no more")

@@ -33,7 +33,13 @@ fn one(page: &mut Page<'_>, node: &Node) -> io::Result<()> {
     let intervals = counted(w.intervals, "interval", "intervals");
     page.text(0, tone, &format!("{intervals}, {time}; {} compared", counted(w.compared, "counter", "counters")))?;
     if w.restarted {
-        page.item(0, "·", Tone::Mild, Tone::Plain, "the node was started again in between: counters of software began anew")?;
+        page.item(
+            0,
+            "·",
+            Tone::Mild,
+            Tone::Plain,
+            "the node was started again in between: counters of software began anew",
+        )?;
     }
     for c in w.grown.iter().filter(|c| c.kind.is_some_and(Kind::is_bad)) {
         fault(page, c, w)?;
@@ -52,7 +58,7 @@ fn one(page: &mut Page<'_>, node: &Node) -> io::Result<()> {
         let list: Vec<&Counter> = w.grown.iter().filter(|c| c.kind == Some(kind)).collect();
         section(page, &list, title, |c| line(c, w))?;
     }
-    section(page, &w.traffic.iter().collect::<Vec<_>>(), "TRAFFIC", |p| passed(p))?;
+    section(page, &w.traffic.iter().collect::<Vec<_>>(), "TRAFFIC", passed)?;
     let unknown: Vec<&Counter> = w.grown.iter().filter(|c| c.kind.is_none()).collect();
     if page.style.verbose {
         return section(page, &unknown, "NOT JUDGED  their meaning is not known here", |c| line(c, w));

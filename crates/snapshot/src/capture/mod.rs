@@ -181,7 +181,10 @@ fn host_name(options: &Options) -> String {
 /// Variables of this process that matter to NCCL and UCX, as `linerate/env`.
 fn environment(snapshot: &mut Snapshot, purpose: Purpose, redactor: &Redactor) {
     let wanted = |name: &str| {
-        catalogue_of(purpose).env.iter().any(|p| p.strip_suffix('*').map_or(*p == name, |prefix| name.starts_with(prefix)))
+        catalogue_of(purpose)
+            .env
+            .iter()
+            .any(|p| p.strip_suffix('*').map_or(*p == name, |prefix| name.starts_with(prefix)))
     };
     let mut vars: Vec<(String, String)> = std::env::vars_os()
         .filter_map(|(n, v)| Some((n.into_string().ok()?, v.into_string().ok()?)))
@@ -210,7 +213,12 @@ fn describe(snapshot: &mut Snapshot, root: &Root, options: &Options, host: Strin
     m.host = host;
     let kernel_is_there = root.sysfs && root.procfs;
     if kernel_is_there {
-        m.tried = catalogue_of(options.purpose).patterns.iter().filter(|(_, c)| !(audit && *c)).map(|(p, _)| p.clone()).collect();
+        m.tried = catalogue_of(options.purpose)
+            .patterns
+            .iter()
+            .filter(|(_, c)| !(audit && *c))
+            .map(|(p, _)| p.clone())
+            .collect();
     }
     let whole = options.purpose == Purpose::Collect;
     let mut not_tried = if whole { Vec::new() } else { crate::manifest::not_tried(&m.tried) };
