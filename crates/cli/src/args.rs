@@ -136,6 +136,9 @@ pub(crate) struct AuditArgs {
     /// Only these rules: an id, or a pattern such as 'acs/*'. May be repeated.
     #[arg(long = "rule", short, value_name = "PATTERN")]
     pub(crate) rules: Vec<String>,
+    /// An earlier snapshot or dump of this one node: error counters are judged by what grew since, instead of by their totals.
+    #[arg(long, value_name = "EARLIER", conflicts_with = "on")]
+    pub(crate) before: Option<PathBuf>,
     /// Role of the node, where the source does not show it.
     #[arg(long, value_enum, value_name = "ROLE")]
     pub(crate) role: Option<RoleArg>,

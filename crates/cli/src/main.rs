@@ -22,6 +22,7 @@ mod output;
 mod plan_args;
 mod policy_args;
 mod progress;
+mod readings;
 mod redact_args;
 mod scratch;
 mod show_args;

@@ -53,6 +53,14 @@ pub struct Gpu {
     pub virtualization: Reading<String>,
     /// Whether memory errors are corrected: `Enabled`, `Disabled`, `N/A`.
     pub ecc: Reading<String>,
+    /// Errors of memory that could not be corrected, since the driver was loaded.
+    pub ecc_uncorrected: Reading<u64>,
+    /// Rows or pages of memory are replaced at the next reset.
+    pub rows_pending: Reading<bool>,
+    /// What the driver itself asks for: `None`, `Reset`, `Reboot`, `Drain P2P`, `Drain and Reset`. Drivers say it from branch 560 on.
+    pub recovery_action: Reading<String>,
+    /// A row could not be replaced.
+    pub rows_failed: Reading<bool>,
     /// Whether it is cut into instances: `Enabled`, `Disabled`, `N/A`.
     pub mig: Reading<String>,
 }
@@ -220,6 +228,10 @@ impl<'s> Nvidia<'s> {
                 virtualization: known(g.virtualization_mode, at),
                 ecc: known(g.ecc_mode, at),
                 mig: known(g.mig_mode, at),
+                ecc_uncorrected: known(g.ecc_uncorrected, at),
+                rows_pending: known(either(g.remap_pending, g.retirement_pending), at),
+                recovery_action: known(g.recovery_action, at),
+                rows_failed: known(g.remap_failed, at),
             });
         }
     }
@@ -282,6 +294,15 @@ fn as_query(answers: Nvml) -> Query {
         driver_version: at(answers.driver_version),
         gpus: answers.devices.into_iter().map(gpu).collect(),
         ..Query::default()
+    }
+}
+
+/// Of two flags the one that is set, else the one that is there.
+fn either(a: Option<At<bool>>, b: Option<At<bool>>) -> Option<At<bool>> {
+    match (&a, &b) {
+        (Some(x), _) if x.value => a,
+        (_, Some(y)) if y.value => b,
+        _ => a.or(b),
     }
 }
 

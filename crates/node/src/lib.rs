@@ -101,6 +101,8 @@ pub struct Node<'s> {
     pub context: Context,
     /// Parts of texts that were not read because a limit was reached.
     pub cuts: Vec<Cut>,
+    /// What grew since an earlier reading of this node. `None`: there is one reading.
+    pub growth: Option<counters::Growth>,
 }
 
 impl<'s> Node<'s> {
@@ -151,6 +153,7 @@ impl<'s> Node<'s> {
             vms: vms::decode(s),
             context: Context::undecided(),
             cuts,
+            growth: None,
         };
         cut::lists(s, &mut node.cuts);
         node.rails = rails::rails(&node.pci);

@@ -14,6 +14,7 @@ pub mod engine;
 pub mod finding;
 mod gpu;
 mod gpumem;
+mod grown;
 mod iommu;
 mod log;
 mod memory;

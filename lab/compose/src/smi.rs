@@ -67,7 +67,7 @@ fn query(plan: &Plan, gpus: &[(usize, usize, &Function)]) -> String {
              \t\t<fb_memory_usage>\n\t\t\t<total>{fb} MiB</total>\n\t\t\t<reserved>551 MiB</reserved>\n\t\t\t<used>0 MiB</used>\n\
              \t\t\t<free>{} MiB</free>\n\t\t</fb_memory_usage>\n\
              \t\t<bar1_memory_usage>\n\t\t\t<total>{bar1} MiB</total>\n\t\t\t<used>1 MiB</used>\n\t\t\t<free>{} MiB</free>\n\
-             \t\t</bar1_memory_usage>\n\t\t<fabric>\n\t\t\t<state>{state}</state>\n\t\t\t<status>{status}</status>\n\t\t</fabric>\n\t</gpu>\n",
+             \t\t</bar1_memory_usage>\n{memory}\t\t<fabric>\n\t\t\t<state>{state}</state>\n\t\t\t<status>{status}</status>\n\t\t</fabric>\n\t</gpu>\n",
             b.domain,
             b.bus,
             b.device,
@@ -96,12 +96,18 @@ fn query(plan: &Plan, gpus: &[(usize, usize, &Function)]) -> String {
                 g if g.has_c2c() => "\t\t<c2c_mode>Enabled</c2c_mode>\n",
                 _ => "",
             },
+            memory = if model.compute >= "8.0" { REMAPPED } else { RETIRED },
             mig = if model.compute >= "8.0" { "Disabled" } else { "N/A" },
         );
     }
     out.push_str("</nvidia_smi_log>\n");
     out
 }
+
+/// Memory without errors: rows that are remapped, from Ampere on.
+const REMAPPED: &str = "\t\t<ecc_errors>\n\t\t\t<volatile>\n\t\t\t\t<sram_correctable>0</sram_correctable>\n\t\t\t\t<sram_uncorrectable_parity>0</sram_uncorrectable_parity>\n\t\t\t\t<sram_uncorrectable_secded>0</sram_uncorrectable_secded>\n\t\t\t\t<dram_correctable>0</dram_correctable>\n\t\t\t\t<dram_uncorrectable>0</dram_uncorrectable>\n\t\t\t</volatile>\n\t\t</ecc_errors>\n\t\t<remapped_rows>\n\t\t\t<remapped_row_corr>0</remapped_row_corr>\n\t\t\t<remapped_row_unc>0</remapped_row_unc>\n\t\t\t<remapped_row_pending>No</remapped_row_pending>\n\t\t\t<remapped_row_failure>No</remapped_row_failure>\n\t\t</remapped_rows>\n";
+/// Memory without errors: pages that are retired, before Ampere.
+const RETIRED: &str = "\t\t<ecc_errors>\n\t\t\t<volatile>\n\t\t\t\t<double_bit>\n\t\t\t\t\t<total>0</total>\n\t\t\t\t</double_bit>\n\t\t\t</volatile>\n\t\t</ecc_errors>\n\t\t<retired_pages>\n\t\t\t<pending_blacklist>No</pending_blacklist>\n\t\t\t<pending_retirement>No</pending_retirement>\n\t\t</retired_pages>\n";
 
 /// The word for the way between two functions.
 fn way(plan: &Plan, a: usize, b: usize) -> &'static str {

@@ -46,7 +46,8 @@ pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
             snapshot
         }
     };
-    let node = Node::decode_as(&snapshot, a.role.map(Into::into));
+    let mut node = Node::decode_as(&snapshot, a.role.map(Into::into));
+    node.growth = a.before.as_deref().map(|earlier| crate::readings::since(earlier, &snapshot)).transpose()?;
     let audit = linerate_rules::audit(&node, &snapshot, &rules);
     let report = Report { audit: &audit, node: &node, snapshot: &snapshot };
     let mut sink = Sink::open(a.output.as_deref())?;

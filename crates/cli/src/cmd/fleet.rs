@@ -27,6 +27,10 @@ pub(crate) fn run(
         return Err(Failure::new("the lines of many snapshots hold no facts, and have one version")
             .hint("leave out --schema, or name one snapshot"));
     }
+    if a.before.is_some() {
+        return Err(Failure::new("--before names an earlier reading of one node, and several are audited")
+            .hint("audit each node by itself, or `linerate watch counters --on SET`"));
+    }
     let mut sink = Sink::open(a.output.as_deref())?;
     let format = match a.format {
         Format::Text => fleet::Format::Text(sink.style(a.color, a.verbose)),

@@ -105,30 +105,13 @@ fn dumps(sources: &[PathBuf], apart: Option<Duration>) -> Result<Node, Failure> 
     for path in sources {
         let snapshot = crate::sources::unredacted(path)?;
         if let Some(before) = &last {
-            same_node(before, &snapshot)?;
+            crate::readings::follow(before, &snapshot)?;
         }
         watch.push(Sample::of(&snapshot));
         last = Some(snapshot);
     }
     let name = last.as_ref().map(|s| s.label.clone()).unwrap_or_default();
     Ok(node(&name, watch.growth(), last.as_ref()))
-}
-
-/// That two sources are not of two nodes, as far as they say.
-fn same_node(before: &Snapshot, after: &Snapshot) -> Result<(), Failure> {
-    let (a, b) = (&before.manifest, &after.manifest);
-    // Of two redacted snapshots without a common key the same host has two names.
-    let comparable =
-        a.redacted == b.redacted && (!a.redacted || a.redact_key.is_some() && a.redact_key == b.redact_key);
-    if comparable && !a.host.is_empty() && !b.host.is_empty() && a.host != b.host {
-        return Err(Failure::new(format!("{} is of {}, and {} is of {}", before.label, a.host, after.label, b.host))
-            .hint("growth is seen between readings of one node; `linerate diff` compares two"));
-    }
-    if a.time > 0 && b.time > 0 && b.time < a.time {
-        return Err(Failure::new(format!("{} was taken before {}", after.label, before.label))
-            .hint("name the sources in the order of their time"));
-    }
-    Ok(())
 }
 
 /// A node that is read again and again.

@@ -198,6 +198,16 @@ pub struct Gpu {
     pub replays: Option<At<u64>>,
     /// `Replay Number Rollovers`.
     pub replay_rollovers: Option<At<u64>>,
+    /// Errors of memory that could not be corrected since the driver was loaded (`ECC Errors`, `Volatile`), all of them; the first line.
+    pub ecc_uncorrected: Option<At<u64>>,
+    /// `Remapped Rows`, `Pending`: rows are replaced at the next reset.
+    pub remap_pending: Option<At<bool>>,
+    /// `Remapped Rows`, `Remapping Failure Occurred`: there was no row left.
+    pub remap_failed: Option<At<bool>>,
+    /// `GPU Recovery Action`, what the driver itself asks for: None, Reset, Reboot, Drain P2P, Drain and Reset.
+    pub recovery_action: Option<At<String>>,
+    /// `Retired Pages`, `Pending`: pages are left out from the next start of the driver on (GPUs before Ampere).
+    pub retirement_pending: Option<At<bool>>,
 }
 
 /// The PCIe generations of a GPU's link. The current ones drop when the GPU is idle.
@@ -245,6 +255,16 @@ pub(crate) enum Field {
     WidthCurrent,
     Replays,
     Rollovers,
+    EccSram,
+    EccSramParity,
+    EccSramSecded,
+    EccDram,
+    EccDouble,
+    RemapPending,
+    RemapFailed,
+    RetirementPending,
+    BlacklistPending,
+    RecoveryAction,
 }
 
 impl Gpu {
@@ -285,8 +305,26 @@ impl Gpu {
             Field::WidthCurrent => self.width_current = small(),
             Field::Replays => self.replays = large(),
             Field::Rollovers => self.replay_rollovers = large(),
+            Field::EccSram | Field::EccSramParity | Field::EccSramSecded | Field::EccDram | Field::EccDouble => {
+                let Some(new) = large() else { return };
+                let (sum, line) = self.ecc_uncorrected.as_ref().map_or((0, line), |old| (old.value, old.line));
+                self.ecc_uncorrected = Some(At::new(new.value.saturating_add(sum), line));
+            }
+            Field::RecoveryAction => self.recovery_action = text(),
+            Field::RemapPending => self.remap_pending = yes(raw, line),
+            Field::RemapFailed => self.remap_failed = yes(raw, line),
+            // Of the two names of one state, drivers print either.
+            Field::RetirementPending | Field::BlacklistPending => {
+                let old = self.retirement_pending.take();
+                self.retirement_pending = yes(raw, line).or(old);
+            }
         }
     }
+}
+
+/// `Yes`, `No`; `N/A` is neither.
+fn yes(raw: &str, line: u32) -> Option<At<bool>> {
+    crate::text::flag(raw, "Yes", "No").map(|f| At::new(f, line))
 }
 
 /// `81559 MiB`; old drivers print `MB` for the same unit.

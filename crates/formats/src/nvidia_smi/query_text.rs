@@ -82,6 +82,10 @@ fn value_line(out: &mut Query, sections: &[(usize, String)], key: &str, value: &
         return;
     }
     let section = sections.last().map_or("", |(_, s)| s.as_str());
+    // Of errors, those since the driver was loaded; the sums of a board's life have the same names.
+    if section == "aggregate" || section == "double bit" && sections.iter().any(|(_, s)| s == "aggregate") {
+        return;
+    }
     if let Some(field) = field(section, &key) {
         gpu.set(field, value, line);
     }
@@ -102,7 +106,16 @@ fn field(section: &str, key: &str) -> Option<Field> {
         (_, "replays since reset") => Field::Replays,
         (_, "replay number rollovers") => Field::Rollovers,
         ("mig mode", "current") => Field::MigMode,
+        (_, "gpu recovery action") => Field::RecoveryAction,
         ("ecc mode", "current") => Field::EccMode,
+        ("volatile", "sram uncorrectable") => Field::EccSram,
+        ("volatile", "sram uncorrectable parity") => Field::EccSramParity,
+        ("volatile", "sram uncorrectable sec-ded") => Field::EccSramSecded,
+        ("volatile", "dram uncorrectable") => Field::EccDram,
+        ("double bit", "total") => Field::EccDouble,
+        ("retired pages", "pending" | "pending page blacklist") => Field::RetirementPending,
+        ("remapped rows", "pending") => Field::RemapPending,
+        ("remapped rows", "remapping failure occurred") => Field::RemapFailed,
         ("fabric" | "gpu fabric", "state") => Field::FabricState,
         ("fabric" | "gpu fabric", "status") => Field::FabricStatus,
         ("fb memory usage", "total") => Field::FbTotal,

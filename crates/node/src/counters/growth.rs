@@ -138,6 +138,8 @@ pub struct Growth {
     pub compared: usize,
     /// Of these, those of which growth is a fault or a loss.
     pub judged: usize,
+    /// Owners of which counters of faults or losses were compared, and how many.
+    pub owners: BTreeMap<Owner, usize>,
     /// What grew, by owner and name.
     pub grown: Vec<Grown>,
     /// What can show no more.
@@ -160,6 +162,13 @@ impl Growth {
     /// What grew and is a fault or a loss.
     pub fn bad(&self) -> impl Iterator<Item = &Grown> {
         self.grown.iter().filter(|g| g.known.is_some_and(|k| k.kind.is_bad()))
+    }
+
+    /// What of an owner grew and is a fault or a loss; `None`: nothing of it was compared that is one.
+    #[must_use]
+    pub fn bad_of(&self, owner: &Owner) -> Option<Vec<&Grown>> {
+        self.owners.get(owner)?;
+        Some(self.bad().filter(|g| g.owner == *owner).collect())
     }
 
     /// Owners on a network that count data, of which none passed.
@@ -290,11 +299,13 @@ impl Growth {
         let known = known(&name);
         self.compared += 1;
         // The total of a table that has parts says nothing that they do not.
-        if is_table(&name) {
+        if is_table(&name) || known.is_some_and(|k| k.kind.is_bad()) {
             self.judged += 1;
+            *self.owners.entry(owner.clone()).or_default() += 1;
+        }
+        if is_table(&name) {
             return;
         }
-        self.judged += usize::from(known.is_some_and(|k| k.kind.is_bad()));
         if let Some((bytes, sent)) = known.and_then(|k| Some((k.bytes(s.by)?, k.means == "sent"))) {
             let of = self.traffic.entry(owner.clone()).or_default();
             let way = if sent { &mut of.sent } else { &mut of.received };

@@ -118,9 +118,7 @@ pub fn all(node: &Node<'_>, s: &Snapshot) -> Vec<Counter> {
             _ => {}
         }
     }
-    // Stable: of equals the first stays.
-    list.sort_by(|a, b| (&a.owner, &a.name).cmp(&(&b.owner, &b.name)));
-    list.dedup_by(|later, first| later.owner == first.owner && later.name == first.name);
+    one_of_each(&mut list);
     list
 }
 
@@ -169,6 +167,21 @@ fn interfaces(node: &Node<'_>, s: &Snapshot, list: &mut Vec<Counter>) {
             }
         }
     }
+}
+
+/// Counters of the GPUs alone, as the driver shows them.
+#[must_use]
+pub fn of_gpus(node: &Node<'_>, s: &Snapshot) -> Vec<Counter> {
+    let mut list = Vec::new();
+    gpus(node, s, &mut list);
+    one_of_each(&mut list);
+    list
+}
+
+/// By owner and name; of equals the first stays.
+fn one_of_each(list: &mut Vec<Counter>) {
+    list.sort_by(|a, b| (&a.owner, &a.name).cmp(&(&b.owner, &b.name)));
+    list.dedup_by(|later, first| later.owner == first.owner && later.name == first.name);
 }
 
 fn gpus(node: &Node<'_>, s: &Snapshot, list: &mut Vec<Counter>) {

@@ -4,6 +4,7 @@ mod dmabuf_attach;
 mod driver_init;
 mod driver_loaded;
 mod gpu_query_agrees;
+mod memory_errors;
 mod nvlink_fabric;
 mod open_module;
 mod paths;
@@ -31,6 +32,7 @@ pub(crate) static RULES: &[&Rule] = &[
     &peermem_symbols::RULE,
     &dmabuf_attach::RULE,
     &xid::RULE,
+    &memory_errors::RULE,
     &nvlink_fabric::RULE,
     &pcie_replays::RULE,
 ];

@@ -6,6 +6,7 @@ mod imex_channel0;
 mod modules_from_cmdline;
 mod nvidia;
 mod nvidia_parameter_not_effective;
+mod nvlink_disabled;
 mod parameter_unknown;
 mod relaxed_ordering_mode;
 
@@ -14,6 +15,7 @@ use crate::rule::Rule;
 pub(crate) static RULES: &[&Rule] = &[
     &grdma_topo_override::RULE,
     &dma_remap_peer_mmio::RULE,
+    &nvlink_disabled::RULE,
     &nvidia_parameter_not_effective::RULE,
     &parameter_unknown::RULE,
     &imex_channel0::RULE,

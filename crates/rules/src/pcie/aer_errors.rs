@@ -1,8 +1,10 @@
 //! `pcie/aer-errors`.
 
 use super::{PCI_REGS, PHYSICAL, links};
+use crate::grown;
 use crate::{Cx, Effect, Finding, Findings, Myth, Remedy, Rule, Severities, Severity, Source};
 use linerate_node::aer::{AerCount, AerFiles};
+use linerate_node::counters::Owner;
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::{Place, Reading};
 
@@ -28,13 +30,14 @@ pub(super) static RULE: Rule = Rule {
 ## What it checks
 The kernel's error counters since boot of each GPU, RDMA NIC and every bridge above, and the sticky status bits of the AER capability.
 Fatal and non-fatal errors are faults, except for requests that a device merely does not support: bus scans cause those.
-Correctable errors are reported as information: one sample cannot tell old ones from a link that is failing now.
+Correctable errors are reported as information: one sample cannot tell old ones from a link that is failing now. With an earlier reading
+(`audit --before`) what grew since is judged instead.
 
 ## Why it matters
 A link with bad signals replays packets: it works, slower, until it does not.
 
 ## See it yourself
-`cat /sys/bus/pci/devices/BDF/aer_dev_*`, twice with traffic in between: what grows is happening now. Growing BadTLP, BadDLLP, Rollover or Timeout
+`linerate watch counters` while traffic runs, or `cat /sys/bus/pci/devices/BDF/aer_dev_*` twice: what grows is happening now. Growing BadTLP, BadDLLP, Rollover or Timeout
 is signal integrity. Status bits (`CESta`, `UESta` in lspci) are sticky: many are left from link training at boot.
 
 ## Fix
@@ -72,7 +75,11 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let Some(ends) = links::some_ends(cx, out) else { return };
     let mut files = AerFiles::of(cx.snapshot);
     for id in links::with_bridges(cx, &ends) {
-        judge(cx, cx.node.pci.get(id), &mut files, out);
+        let f = cx.node.pci.get(id);
+        let (owner, at) = (Owner::Function(f.bdf), Place::below(f.home, "aer_dev_correctable"));
+        if !grown::judge(cx, &owner, |n| n.starts_with("aer_dev_"), f.bdf, at, out) {
+            judge(cx, f, &mut files, out);
+        }
     }
 }
 
@@ -93,7 +100,7 @@ fn judge<'o>(cx: &Cx<'_>, f: &PciFunction<'_>, files: &mut AerFiles<'_>, out: &'
     if let Some((message, at)) = hard {
         return out.fail(f.bdf, message).at(at).fix(|| {
             Remedy::investigate(
-                "read the kernel log around the error; sample the counters twice under load; reseat card and riser",
+                "read the kernel log around the error; see what grows under load (linerate watch counters); reseat card and riser",
                 format!("PCIe errors of {} {}", cx.node.name_of(f), f.bdf),
             )
             .prove(format!("sys/bus/pci/devices/{}/aer_dev_{{nonfatal,fatal}}", f.bdf))

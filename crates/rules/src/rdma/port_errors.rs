@@ -1,13 +1,15 @@
 //! `rdma/port-errors`.
 
 use super::common;
+use crate::grown;
 use crate::{Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source};
+use linerate_node::counters::Owner;
 use linerate_node::rdma::{RdmaDevice, RdmaPort};
 
 pub(super) static RULE: Rule = Rule {
     id: "rdma/port-errors",
     title: "The error counters of the ports are zero, or do not grow",
-    severity: Severities::up_to(Severity::Info, Severity::Low),
+    severity: Severities::up_to(Severity::Info, Severity::High),
     roles: Roles::ALL,
     effect: Effect::direction_only("growing counters mean retransmission or a link that drops; a total says neither when nor how fast"),
     sources: &[
@@ -22,14 +24,16 @@ pub(super) static RULE: Rule = Rule {
 ## What it checks
 Totals of symbol_error, link_error_recovery, link_downed, port_rcv_errors, port_xmit_discards, excessive_buffer_overrun_errors and
 local_link_integrity_errors of each port. Non-zero totals are reported as information: they count since the counters were cleared,
-boots of the switch and pulled cables included, and one sample cannot show growth. link_downed at 255 (8 bits, it stops there) is low:
+boots of the switch and pulled cables included, and one sample cannot show growth. With an earlier reading (`audit --before`) what grew since is
+judged instead: a link that went down is high, the rest medium. link_downed at 255 (8 bits, it stops there) is low:
 a link that went down that often is worth a look, and can hide new events.
 
 ## Why it matters
 A marginal cable shows here long before it fails. port_xmit_discards on a lossless fabric means congestion or a wrong route.
 
 ## See it yourself
-`grep . /sys/class/infiniband/mlx5_0/ports/1/counters/*`, run traffic, read again: `linerate diff` of two captures shows the growth.
+`linerate watch counters` while traffic runs; or `grep . /sys/class/infiniband/mlx5_0/ports/1/counters/*` twice, with traffic in between, and
+`linerate watch counters BEFORE AFTER`.
 
 ## Fix
 Read twice under load. If symbol errors or recoveries grow: clean, reseat or swap the cable. If discards grow: look at the fabric.",
@@ -58,8 +62,16 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         return;
     }
     for (d, p) in common::ports(cx) {
-        judge(d, p, out);
+        if !grew(cx, d, p, out) {
+            judge(d, p, out);
+        }
     }
+}
+
+fn grew(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) -> bool {
+    let Some((_, at)) = FAULTS.iter().find_map(|n| p.counter(n)) else { return false };
+    let owner = Owner::Port(d.name.clone(), p.number);
+    grown::judge(cx, &owner, |n| FAULTS.contains(&n), common::subject(d, p), at, out)
 }
 
 fn judge<'o>(d: &RdmaDevice, p: &RdmaPort, out: &'o mut Findings) -> &'o mut Finding {
@@ -88,7 +100,7 @@ fn judge<'o>(d: &RdmaDevice, p: &RdmaPort, out: &'o mut Findings) -> &'o mut Fin
     }
     f.fix(|| {
         Remedy::investigate(
-            "read the counters again after some traffic; act only on what grows",
+            "read the counters again after some traffic (linerate watch counters); act only on what grows",
             "growth of the error counters under load",
         )
         .prove(format!("sys/class/infiniband/{}/ports/{}/counters", d.name, p.number))

@@ -1,13 +1,15 @@
 //! `rdma/roce-errors`.
 
 use super::common;
+use crate::grown;
 use crate::{Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source};
+use linerate_node::counters::Owner;
 use linerate_node::rdma::{LinkLayer, RdmaDevice, RdmaPort};
 
 pub(super) static RULE: Rule = Rule {
     id: "rdma/roce-errors",
     title: "RoCE ports lose and retransmit next to nothing",
-    severity: Severities::always(Severity::Low),
+    severity: Severities::up_to(Severity::Low, Severity::Medium),
     roles: Roles::ALL,
     effect: Effect::estimate("go-back-N resends what is in flight: at 400 Gb/s and 10 µs round trip 1 lost packet in 12,000 costs about 1 % (estimate)"),
     sources: &[Source {
@@ -21,13 +23,14 @@ On RoCE ports: packet_seq_err (a receiver reported missing packets), local_ack_t
 out_of_sequence, implied_nak_seq_err, rnr_nak_retry_err and roce_adp_retrans; on bnxt_re seq_err_naks_rcvd, to_retransmits and
 rnr_naks_rcvd, on ConnectX-3 sq_num_oos, rq_num_oos, sq_num_to and sq_num_rnr. Totals are information. Where the packets sent are
 known, the share of losses is weighed: sequence errors per packet, times the packets in flight at the port's rate and an assumed
-round trip of 10 µs, is the share of bandwidth that resending takes; 1 % and more is low.
+round trip of 10 µs, is the share of bandwidth that resending takes; 1 % and more is low. With an earlier reading (`audit --before`) what grew since is
+judged instead, as medium.
 
 ## Why it matters
 RoCE expects a network that drops nearly nothing. Timeouts cost milliseconds each.
 
 ## See it yourself
-`grep . /sys/class/infiniband/mlx5_0/ports/1/hw_counters/*`, run traffic, read again. Out-of-sequence arrivals alone are
+`linerate watch counters` while traffic runs; or `grep . /sys/class/infiniband/mlx5_0/ports/1/hw_counters/*` twice. Out-of-sequence arrivals alone are
 normal where switches route adaptively.
 
 ## Fix
@@ -69,6 +72,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     for (d, p) in common::ports(cx) {
         let subject = common::subject(d, p);
         match p.link_layer.known() {
+            Some(LinkLayer::Ethernet) if grew(cx, d, p, out) => continue,
             Some(LinkLayer::Ethernet) => judge(d, p, out),
             Some(LinkLayer::InfiniBand) => {
                 out.not_applicable_to(subject, "InfiniBand: the link layer is lossless").at(p.link_layer.place())
@@ -77,6 +81,12 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             None => out.unreadable(subject, "link layer", &p.link_layer),
         };
     }
+}
+
+fn grew(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) -> bool {
+    let Some((_, at)) = EVENTS.iter().find_map(|n| p.counter(n)) else { return false };
+    let owner = Owner::Port(d.name.clone(), p.number);
+    grown::judge(cx, &owner, |n| EVENTS.contains(&n), common::subject(d, p), at, out)
 }
 
 fn judge<'o>(d: &RdmaDevice, p: &RdmaPort, out: &'o mut Findings) -> &'o mut Finding {
@@ -107,7 +117,7 @@ fn judge<'o>(d: &RdmaDevice, p: &RdmaPort, out: &'o mut Findings) -> &'o mut Fin
     }
     f.fix(|| {
         Remedy::investigate(
-            "read the counters again under load; where losses grow, look at drops, PFC and ECN along the path",
+            "read the counters again under load (linerate watch counters); where losses grow, look at drops, PFC and ECN along the path",
             "drops and pauses of the switch ports on the path",
         )
         .prove(format!("sys/class/infiniband/{}/ports/{}/hw_counters", d.name, p.number))
