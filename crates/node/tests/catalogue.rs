@@ -31,6 +31,7 @@ const PATHS: &[&str] = &[
     "sys/class/dmi/id/product_uuid",
     "proc/sys/kernel/numa_balancing",
     "proc/sys/kernel/osrelease",
+    "proc/uptime",
     "proc/version",
     "sys/class/dmi/id/board_vendor",
     "proc/1/cgroup",

@@ -11,7 +11,10 @@ pub const COUNTERS: Tool = Tool {
     called: "nvidia-smi nvlink -e, nvidia-smi pci -gErrCnt",
     run: "nvidia-smi nvlink -e; nvidia-smi pci -gErrCnt; nvidia-smi pci -gCnt",
     gives: Gives::Facts,
-    marks: &[Mark::Line(|line| is_own(line.trim()))],
+    marks: &[
+        Mark::Line(|line| is_own(line.trim())),
+        Mark::LineWith(|line| counter(line.trim()).is_some_and(|(_, name, _)| name == "TX_BYTES"), "RX_BYTES:"),
+    ],
     commands: &[Command::with("nvidia-smi", &["nvlink", "-e"]), Command::with("nvidia-smi", &["pci"])],
     read: |b| seen(read_counters(b)),
     samples: &[

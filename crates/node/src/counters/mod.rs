@@ -88,6 +88,16 @@ pub struct Counter {
 /// Files of `hw_counters` that count nothing.
 const NO_COUNTERS: [&str; 1] = ["lifespan"];
 
+/// Counters of interfaces, and of ports that are named by their LID.
+#[must_use]
+pub fn of_networks(node: &Node<'_>, s: &Snapshot) -> Vec<Counter> {
+    let mut list = Vec::new();
+    interfaces(node, s, &mut list);
+    network_texts(s, &mut list);
+    one_of_each(&mut list);
+    list
+}
+
 /// All counters of a node, by owner and name. A counter that several texts show is there once: that of the kernel's own file goes first.
 #[must_use]
 pub fn all(node: &Node<'_>, s: &Snapshot) -> Vec<Counter> {
@@ -96,6 +106,13 @@ pub fn all(node: &Node<'_>, s: &Snapshot) -> Vec<Counter> {
     functions(node, s, &mut list);
     interfaces(node, s, &mut list);
     gpus(node, s, &mut list);
+    network_texts(s, &mut list);
+    one_of_each(&mut list);
+    list
+}
+
+/// `ethtool -S`, `perfquery`.
+fn network_texts(s: &Snapshot, list: &mut Vec<Counter>) {
     for o in &s.outputs {
         let at = |line| Place::of(o.entry).line(line);
         match o.kind {
@@ -111,15 +128,9 @@ pub fn all(node: &Node<'_>, s: &Snapshot) -> Vec<Counter> {
                 let owner = Owner::Lid(c.lid, c.port);
                 counts.then(|| Counter { owner, name: c.name, value: c.value, place: at(c.line) })
             })),
-            OutputKind::NvidiaSmiCounters => {
-                let found = nvidia_smi::read_counters(s.data(o.entry)).items.into_iter();
-                list.extend(found.filter_map(|c| gpu_counter(c, o.entry)));
-            }
             _ => {}
         }
     }
-    one_of_each(&mut list);
-    list
 }
 
 fn ports(node: &Node<'_>, list: &mut Vec<Counter>) {
@@ -157,7 +168,7 @@ fn functions(node: &Node<'_>, s: &Snapshot, list: &mut Vec<Counter>) {
 
 /// Interfaces with hardware: what the kernel counts of each.
 fn interfaces(node: &Node<'_>, s: &Snapshot, list: &mut Vec<Counter>) {
-    for n in node.net.known().into_iter().flatten().filter(|n| n.pci.is_some()) {
+    for n in node.net.known().into_iter().flatten().filter(|n| s.child(n.home, "device").is_some()) {
         let owner = Owner::Interface(Ok(n.name.to_owned()));
         let dir = s.child(n.home, "statistics").map(|d| s.children(d)).unwrap_or_default();
         let own = s.child(n.home, "carrier_down_count").map(|e| ("carrier_down_count", e));
@@ -197,6 +208,10 @@ fn gpus(node: &Node<'_>, s: &Snapshot, list: &mut Vec<Counter>) {
                 place: Place::of(o.entry),
             }));
         }
+    }
+    for o in s.outputs.iter().filter(|o| o.kind == OutputKind::NvidiaSmiCounters) {
+        let found = nvidia_smi::read_counters(s.data(o.entry)).items.into_iter();
+        list.extend(found.filter_map(|c| gpu_counter(c, o.entry)));
     }
     for g in &node.nvidia.gpus {
         for (name, value) in [("pcie_replays", &g.replays), ("pcie_replay_rollovers", &g.replay_rollovers)] {

@@ -1,9 +1,8 @@
 //! `pcie/gpu-replays`.
 
 use crate::grown;
-use crate::{Cx, Effect, Findings, Roles, Rule, Severities, Severity, Source};
+use crate::{Cx, Effect, Findings, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::counters::{self, Counter, Gpu, Owner};
-use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "pcie/gpu-replays",
@@ -36,27 +35,32 @@ If it grows: reseat GPU board or riser, update retimer firmware, compare with pc
 };
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
-    let any = cx.node.pci.gpus().next().is_some() || !cx.node.nvidia.gpus.is_empty();
+    let own = counters::of_gpus(cx.node, cx.snapshot);
+    let any = cx.node.pci.gpus().next().is_some() || !cx.node.nvidia.gpus.is_empty() || !own.is_empty();
     if cx.no_subjects(any, "GPU", out) {
         return;
     }
-    let own = counters::of_gpus(cx.node, cx.snapshot);
     for g in &cx.node.nvidia.gpus {
         let owner = Owner::Gpu(Gpu::At(g.bdf));
-        let bad = |c: &&Counter| c.owner == owner && is_of_link(&c.name) && c.value > 0;
         if grown::judge(cx, &owner, is_of_link, g.bdf, g.replays.place(), out) {
             continue;
         }
-        let seen: Vec<&Counter> = own.iter().filter(bad).collect();
-        let list: Vec<String> = seen.iter().map(|c| format!("{} {}", c.name, c.value)).collect();
-        match (&g.replays, seen.first()) {
-            (_, Some(first)) => {
-                let text = format_args!("since the driver was loaded: {}; one reading cannot show growth", list.join(", "));
-                out.fail(g.bdf, text).severity(Severity::Info).at(first.place)
-            }
-            (Reading::Known(_, p), None) => out.pass(g.bdf, "no replays, and no damaged packets counted").at(*p),
-            (r, None) => out.unreadable(g.bdf, "replays", r),
-        };
+        let seen: Vec<&Counter> = own.iter().filter(|c| c.owner == owner && is_of_link(&c.name)).collect();
+        if seen.is_empty() {
+            out.unreadable(g.bdf, "replays", &g.replays);
+        } else {
+            totals(g.bdf, &seen, out);
+        }
+    }
+    // A text that numbers GPUs says nothing of their addresses.
+    let numbered: Vec<&Counter> =
+        own.iter().filter(|c| matches!(c.owner, Owner::Gpu(Gpu::Number(_))) && is_of_link(&c.name)).collect();
+    for of in numbered.chunk_by(|a, b| a.owner == b.owner) {
+        let Some(first) = of.first() else { continue };
+        let subject = || Subject::Named(first.owner.to_string());
+        if !grown::judge(cx, &first.owner, is_of_link, subject(), first.place, out) {
+            totals(subject(), of, out);
+        }
     }
     if out.is_empty() && crate::gpumem::no_own_gpu(cx, out) {
         return;
@@ -64,6 +68,23 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     if out.is_empty() {
         out.unreadable(crate::Subject::Node, "replay counters of GPUs", &cx.node.nvidia.asked)
             .see("add the output of `nvidia-smi -q`");
+    }
+}
+
+/// What one reading of a GPU's counters allows to say.
+fn totals(subject: impl Into<Subject>, seen: &[&Counter], out: &mut Findings) {
+    let bad: Vec<&&Counter> = seen.iter().filter(|c| c.value > 0).collect();
+    let list: Vec<String> = bad.iter().map(|c| format!("{} {}", c.name, c.value)).collect();
+    match (bad.first(), seen.first()) {
+        (Some(worst), _) => {
+            let text =
+                format_args!("since the driver was loaded: {}; one reading cannot show growth", list.join(", "));
+            out.fail(subject, text).severity(Severity::Info).at(worst.place);
+        }
+        (None, Some(first)) => {
+            out.pass(subject, format_args!("{} counters of its PCIe link are zero", seen.len())).at(first.place);
+        }
+        (None, None) => {}
     }
 }
 

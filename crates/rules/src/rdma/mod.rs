@@ -12,6 +12,7 @@ mod global_pause;
 mod ib_mtu;
 mod link_layer;
 mod netns_mode;
+mod nic_counters;
 mod port_errors;
 mod port_module;
 mod port_rate;
@@ -39,6 +40,7 @@ pub(crate) static RULES: &[&Rule] = &[
     &gid_table::RULE,
     &gid_ndev::RULE,
     &roce_errors::RULE,
+    &nic_counters::RULE,
     &roce_qos::RULE,
     &global_pause::RULE,
     &traffic_class::RULE,
