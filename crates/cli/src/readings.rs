@@ -9,7 +9,8 @@ use std::path::Path;
 pub(crate) fn follow(before: &Snapshot, after: &Snapshot) -> Result<(), Failure> {
     let (a, b) = (&before.manifest, &after.manifest);
     // Of two redacted snapshots without a common key the same host has two names.
-    let comparable = a.redacted == b.redacted && (!a.redacted || a.redact_key.is_some() && a.redact_key == b.redact_key);
+    let comparable =
+        a.redacted == b.redacted && (!a.redacted || a.redact_key.is_some() && a.redact_key == b.redact_key);
     if comparable && !a.host.is_empty() && !b.host.is_empty() && a.host != b.host {
         return Err(Failure::new(format!("{} is of {}, and {} is of {}", before.label, a.host, after.label, b.host))
             .hint("growth is seen between readings of one node; `linerate diff` compares two"));

@@ -31,9 +31,11 @@ pub(crate) fn judge(
     let least = |g: &Grown| if g.at_least { "at least " } else { "" };
     let list: Vec<String> = grown.iter().map(|g| format!("{} {}+{}", g.name, least(g), g.by)).collect();
     let worst = grown.iter().any(|g| g.known.is_some_and(|k| k.kind == Kind::Fault));
-    let finding = out
-        .fail(subject, format_args!("grew {time}: {}", list.join(", ")))
-        .severity(if worst { Severity::High } else { Severity::Medium });
+    let finding = out.fail(subject, format_args!("grew {time}: {}", list.join(", "))).severity(if worst {
+        Severity::High
+    } else {
+        Severity::Medium
+    });
     for g in &grown {
         finding.at(g.place.unwrap_or(at));
     }

@@ -53,7 +53,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         if nvidia.asked.known().is_some() {
             out.not_applicable("nvidia-smi reports no GPU").at(nvidia.asked.place());
         } else {
-            out.unreadable(Subject::Node, "answer of nvidia-smi", &nvidia.asked).see("add the output of `nvidia-smi -q -x`");
+            out.unreadable(Subject::Node, "answer of nvidia-smi", &nvidia.asked)
+                .see("add the output of `nvidia-smi -q -x`");
         }
         return;
     }
@@ -68,9 +69,13 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         if counted || off { clean.push(g) } else { unseen.push(g) }
     }
     if let Some(first) = clean.first() {
-        let place = if first.ecc_uncorrected.is_unreadable() { first.ecc.place() } else { first.ecc_uncorrected.place() };
-        out.pass(Subject::Node, format_args!("{} GPU(s) without an error that was not corrected, none waits for a reset", clean.len()))
-            .at(place);
+        let place =
+            if first.ecc_uncorrected.is_unreadable() { first.ecc.place() } else { first.ecc_uncorrected.place() };
+        out.pass(
+            Subject::Node,
+            format_args!("{} GPU(s) without an error that was not corrected, none waits for a reset", clean.len()),
+        )
+        .at(place);
     }
     if let Some(first) = unseen.first() {
         let more = if unseen.len() > 1 { " and others" } else { "" };
@@ -83,25 +88,28 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 /// The worst that a GPU shows. Whether there was anything.
 fn fails(g: &Gpu, out: &mut Findings) -> bool {
     let action = g.recovery_action.known().filter(|a| !matches!(a.as_str(), "None" | "N/A"));
-    let (severity, message, at) = match (action, g.rows_failed.known(), g.ecc_uncorrected.known(), g.rows_pending.known()) {
-        (Some(action), ..) => {
-            (Severity::High, format!("the driver asks for an action: {action}"), g.recovery_action.place())
-        }
-        (_, Some(true), ..) => {
-            (Severity::High, "a row of memory could not be replaced: no spare is left".to_owned(), g.rows_failed.place())
-        }
-        (_, _, Some(n), _) if *n > 0 => (
-            Severity::Medium,
-            format!("{n} error(s) of memory were not corrected since the driver was loaded"),
-            g.ecc_uncorrected.place(),
-        ),
-        (_, _, _, Some(true)) => (
-            Severity::Low,
-            "rows or pages of memory are replaced at the next reset; until then they are not used".to_owned(),
-            g.rows_pending.place(),
-        ),
-        _ => return false,
-    };
+    let (severity, message, at) =
+        match (action, g.rows_failed.known(), g.ecc_uncorrected.known(), g.rows_pending.known()) {
+            (Some(action), ..) => {
+                (Severity::High, format!("the driver asks for an action: {action}"), g.recovery_action.place())
+            }
+            (_, Some(true), ..) => (
+                Severity::High,
+                "a row of memory could not be replaced: no spare is left".to_owned(),
+                g.rows_failed.place(),
+            ),
+            (_, _, Some(n), _) if *n > 0 => (
+                Severity::Medium,
+                format!("{n} error(s) of memory were not corrected since the driver was loaded"),
+                g.ecc_uncorrected.place(),
+            ),
+            (_, _, _, Some(true)) => (
+                Severity::Low,
+                "rows or pages of memory are replaced at the next reset; until then they are not used".to_owned(),
+                g.rows_pending.place(),
+            ),
+            _ => return false,
+        };
     let failed = matches!(g.rows_failed, Reading::Known(true, _));
     out.fail(g.bdf, message).severity(severity).at(at).fix(|| {
         if failed {

@@ -77,8 +77,7 @@ fn totals(subject: impl Into<Subject>, seen: &[&Counter], out: &mut Findings) {
     let list: Vec<String> = bad.iter().map(|c| format!("{} {}", c.name, c.value)).collect();
     match (bad.first(), seen.first()) {
         (Some(worst), _) => {
-            let text =
-                format_args!("since the driver was loaded: {}; one reading cannot show growth", list.join(", "));
+            let text = format_args!("since the driver was loaded: {}; one reading cannot show growth", list.join(", "));
             out.fail(subject, text).severity(Severity::Info).at(worst.place);
         }
         (None, Some(first)) => {
