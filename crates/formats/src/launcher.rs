@@ -13,7 +13,13 @@ const MAX_LOG_PREFIX: usize = 256;
 
 /// Whether a line is, or ends in, one of NCCL's informative lines.
 pub(crate) fn is_nccl_info(line: &[u8]) -> bool {
-    NCCL_INFO.find(line.get(..MAX_LOG_PREFIX).unwrap_or(line)).is_some()
+    nccl_info(line).is_some()
+}
+
+/// What such a line says, behind host, process, thread and device.
+pub(crate) fn nccl_info(line: &[u8]) -> Option<&[u8]> {
+    let at = NCCL_INFO.find(line.get(..MAX_LOG_PREFIX).unwrap_or(line))?;
+    line.get(at + NCCL_INFO.needle().len()..)
 }
 
 /// A line of a tool whose lines are short, without what stands around it. `None`: it is longer than any of them.

@@ -88,7 +88,23 @@ fn parameters(a: &Input<'_>, b: &Input<'_>) -> Vec<Confound> {
             rule: None,
         })
     };
-    va.iter().filter_map(differ).collect()
+    let mut list: Vec<Confound> = va.iter().filter_map(differ).collect();
+    // A setting that one side shows and the other does not, where both show some of how they were started.
+    let shows = |v: &Values| v.keys().any(|(_, k)| k.starts_with("env.") || matches!(k.as_str(), "launcher" | "network"));
+    if shows(&va) && shows(&vb) {
+        let alone = |one: &Values, other: &Values| -> Vec<((crate::Kind, SmolStr), String)> {
+            let settings = one.iter().filter(|((_, k), _)| k.starts_with("env."));
+            settings.filter(|(key, _)| !other.contains_key(*key)).map(|(key, v)| (key.clone(), words(v))).collect()
+        };
+        let not_shown = || "not shown".to_owned();
+        let row = |(kind, key): (crate::Kind, SmolStr), a: String, b: String| {
+            let (weight, why) = weight(&key);
+            Confound { weight, what: format!("{kind}: {key}"), a, b, why: why.to_owned(), rule: None }
+        };
+        list.extend(alone(&va, &vb).into_iter().map(|(key, v)| row(key, v, not_shown())));
+        list.extend(alone(&vb, &va).into_iter().map(|(key, v)| row(key, not_shown(), v)));
+    }
+    list
 }
 
 /// How much a parameter can matter.
@@ -101,6 +117,9 @@ fn weight(key: &str) -> (Weight, &'static str) {
         "mtu" | "link" | "connection" | "numjobs" | "ioengine" | "direct" | "device" | "message_size" => {
             (Weight::Strong, "changes the result by itself")
         }
+        "network" | "plugin" => (Weight::Strong, "another way to the network: NCCL's own transports, or another plugin"),
+        "image" => (Weight::Possible, "another image holds other libraries: NCCL, plugin, UCX, libfabric"),
+        "launcher" => (Weight::Possible, "another launcher binds processes and sets the environment in another way"),
         "nccl" | "nccl_library" | "version" | "threads" | "graph" | "agg_iters" | "tx_depth" | "relaxed_ordering" => {
             (Weight::Possible, "can change the result by itself")
         }

@@ -203,6 +203,12 @@ fn params(found: &theirs::Run, rows: &Rows, run: &mut Run) {
     }
     run.param("nccl", found.library_text.as_ref().map(|v| v.value.as_str()));
     run.param("nccl_library", found.library);
+    let job = &found.job;
+    for (key, said) in
+        [("launcher", &job.launcher), ("image", &job.image), ("network", &job.network), ("plugin", &job.plugin)]
+    {
+        run.param(key, said.as_ref().map(|s| s.value.as_str()));
+    }
     for (key, value) in &found.env {
         run.params.insert(format!("env.{key}").into(), value.as_str().into());
     }
@@ -244,6 +250,9 @@ fn notes(found: &theirs::Run, rows: &Rows, run: &mut Run) {
             ),
             Some(average.line),
         );
+    }
+    if found.ranks.len() == 1 && found.ranks_not_kept == 0 && !rows.groups.is_empty() {
+        run.note("one rank: nothing crosses a link, bus bandwidth is 0 by its formula, and in place nothing is done at all", None);
     }
     if rows.unchecked > 0 {
         run.note(format!("results of {} sizes were not checked for right values (N/A)", rows.unchecked), None);

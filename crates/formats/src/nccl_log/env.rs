@@ -1,7 +1,7 @@
 //! Settings, in the words of the releases.
 
 /// Name and value of `NCCL_X set by environment to V.` and `NCCL_X set to V`; `None` for other lines.
-pub(super) fn setting(text: &str) -> Option<(&str, &str)> {
+pub(crate) fn setting(text: &str) -> Option<(&str, &str)> {
     let prefixed = text.find("NCCL_")?;
     // `TUNER/Plugin: NCCL_TUNER_PLUGIN set to …`: the name follows a short prefix.
     if prefixed > 24 {

@@ -12,7 +12,7 @@ mod comm;
 mod connect;
 mod cursor;
 pub mod distance;
-mod env;
+pub(crate) mod env;
 mod failure;
 mod gdr;
 mod line;

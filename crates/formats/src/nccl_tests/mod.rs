@@ -9,6 +9,7 @@
 mod columns;
 mod fast;
 mod head;
+mod job;
 mod json;
 mod parts;
 mod reader;

@@ -2,6 +2,7 @@
 
 use super::columns::{self, Columns, Placement};
 use super::parts::{Collect, Parts, Whole};
+use super::job::{self, Launch, Saying, Started};
 use super::row::{Open, Seen};
 use super::run::{Collective, Run, Tool};
 use super::{head, json, row};
@@ -37,6 +38,10 @@ pub struct Reader {
     open: Option<Open>,
     /// A program named by a command line above the run.
     told: Option<At<Collective>>,
+    /// A command line above the run, which may go on.
+    launch: Option<Launch>,
+    /// What the last one starts.
+    started: Option<Started>,
     /// A tag of unknown form, learnt from a line that can be nothing else.
     tag: Option<String>,
 }
@@ -107,7 +112,10 @@ const HEAD: [&str; 11] = [
     "Reducing maxBytes",
 ];
 /// What any other line has that is looked at.
-const OTHER: [&str; 21] = [
+const OTHER: [&str; 24] = [
+    "mpirun",
+    "srun ",
+    "mpiexec",
     "Out of bounds values",
     "Avg bus bandwidth",
     "rccl-tests: Version",
@@ -146,6 +154,8 @@ enum Worth {
     Nothing,
     /// Numbers, where no table is open: a row of one whose head is not here, or anybody's.
     Row,
+    /// What NCCL's log says of the job.
+    Info,
     All,
 }
 
@@ -188,6 +198,9 @@ impl Reader {
             self.at(Stage::Rows, number).push_row(row);
             return;
         }
+        if self.launch.is_some() {
+            self.launch(number, bytes);
+        }
         let worth = self.worth(bytes);
         if worth == Worth::Nothing {
             return;
@@ -212,6 +225,8 @@ impl Reader {
         }
         if worth == Worth::Row {
             self.row(number, line);
+        } else if worth == Worth::Info {
+            self.info(number, line);
         } else if !self.heading(number, line) && !self.row(number, line) {
             self.other(number, line);
         }
@@ -234,8 +249,8 @@ impl Reader {
         }
         // The log is most of a stream. It may follow a tag and a row that it broke.
         let is_tagged = matches!(first, Some(b'[' | b'>' | b'{'));
-        if !is_tagged && launcher::is_nccl_info(bytes) {
-            return Worth::Nothing;
+        if !is_tagged && let Some(message) = launcher::nccl_info(bytes) {
+            return if job::may_say(message) { Worth::Info } else { Worth::Nothing };
         }
         if self.columns.is_some() || has_mark(bytes) { Worth::All } else { Worth::Nothing }
     }
@@ -422,12 +437,57 @@ impl Reader {
             if self.stage > Stage::Nothing && self.record.run.library_text.is_none() {
                 self.record.touch(number).library_text = Some(At::new(head::text(version), number));
             }
+        } else if line.contains(" NCCL INFO ") {
+            self.info(number, line);
+        } else if let Some(launch) = Launch::begins(line, number) {
+            self.named(number, line);
+            self.launch = Some(launch);
+            self.end_launch();
         } else if line.contains("_perf") {
+            self.named(number, line);
+        }
+    }
+
+    /// A program named by a command line.
+    fn named(&mut self, number: u32, line: &str) {
+        if line.contains("_perf") {
             let named = line
                 .split([' ', '"', '\'', '(', ')', ';'])
                 .filter(|w| w.contains("_perf"))
                 .find_map(Collective::from_name);
             self.told = named.map(|c| At::new(c, number)).or(self.told);
+        }
+    }
+
+    /// The next line of a command.
+    fn launch(&mut self, number: u32, bytes: &[u8]) {
+        let line = text::decode(bytes);
+        let line = launcher::strip(line.trim_end());
+        if self.launch.as_mut().is_some_and(|l| l.push(line)) {
+            self.named(number, line);
+            self.end_launch();
+        } else {
+            self.launch = None;
+        }
+    }
+
+    /// Reads the command, where it does not go on.
+    fn end_launch(&mut self) {
+        if let Some(launch) = self.launch.take_if(|l| !l.is_open()) {
+            self.started = launch.started().or(self.started.take());
+        }
+    }
+
+    /// A line of NCCL's log, inside of a run.
+    fn info(&mut self, number: u32, line: &str) {
+        let message = line.split_once(" NCCL INFO ").map(|(_, m)| m);
+        let Some(saying) = message.and_then(job::saying).filter(|_| self.stage > Stage::Nothing) else { return };
+        let run = &mut self.record.run;
+        let here = |text: &str| At::new(head::text(text), number);
+        match saying {
+            Saying::Network(name) => _ = run.job.network.get_or_insert_with(|| here(name)),
+            Saying::Plugin(name) => _ = run.job.plugin.get_or_insert_with(|| here(name)),
+            Saying::Setting(name, value) => run.set(name, value, number),
         }
     }
 
@@ -465,6 +525,11 @@ impl Reader {
         }
         if self.stage == Stage::Nothing {
             self.record.run.collective = self.record.run.collective.or(self.told.take());
+            if let Some(started) = self.started.take() {
+                let run = &mut self.record.run;
+                (run.job.launcher, run.job.image) = (started.launcher, started.image);
+                started.env.iter().for_each(|(name, value)| run.set(name, value, number));
+            }
         }
         self.stage = self.stage.max(stage);
         self.record.touch(number)

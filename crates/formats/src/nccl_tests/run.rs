@@ -1,7 +1,9 @@
 //! What a run of nccl-tests or rccl-tests says.
 
+use super::head;
+use super::job::Job;
 use crate::bounds::{LeftOut, Limit};
-use crate::record::recorded;
+use crate::record::{keep, recorded};
 use crate::refusal::Refusals;
 use crate::text::At;
 use crate::units::{Bytes, GBps, Microseconds, Percent};
@@ -45,8 +47,10 @@ pub struct Run {
     pub failures: Vec<Failure>,
     /// `# Reducing maxBytes to …`: less memory than the run wanted.
     pub reduced_to: Option<At<Bytes>>,
-    /// Entries of the environment that concern NCCL, from JSON.
+    /// Entries of the environment that concern NCCL: from JSON, from the command line above, from NCCL's log.
     pub env: Vec<(String, String)>,
+    /// How it was started, and what it ran on.
+    pub job: Job,
     /// How many times the same header was printed before the first row. More than one: several processes each ran alone (the
     /// tests were built without MPI), and their lines are mixed.
     pub copies: u32,
@@ -57,6 +61,16 @@ pub struct Run {
 }
 
 recorded!(Run, Limit::NCCL_TESTS_RUNS);
+
+impl Run {
+    /// A variable of the environment: the first value counts.
+    pub(super) fn set(&mut self, name: &str, value: &str, number: u32) {
+        if !self.env.iter().any(|(n, _)| n == name) {
+            let entry = (head::text(name), head::text(value));
+            keep(&mut self.env, entry, Limit::NCCL_TESTS_SETTINGS, number, &mut self.left_out);
+        }
+    }
+}
 
 /// Which program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
