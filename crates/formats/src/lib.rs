@@ -66,6 +66,7 @@ pub mod perfquery;
 pub mod perftest;
 pub mod ping;
 pub mod plain;
+pub mod pod_spec;
 pub mod printed;
 pub mod ranges;
 pub mod rdma_dev;
@@ -175,6 +176,7 @@ tools! {
     GrubCfg => next_boot::GRUB_CFG,
     BootEntry => next_boot::BOOT_ENTRY,
     MachineConfig => next_boot::MACHINE_CONFIG,
+    PodSpec => pod_spec::TOOL,
     TalosConfig => next_boot::TALOS,
     Cmdline => cmdline::TOOL,
     ModinfoNvidia => plain::MODINFO_NVIDIA,

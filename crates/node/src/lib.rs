@@ -32,6 +32,7 @@ mod pci_decode;
 mod pci_shown;
 mod pci_sysfs;
 pub mod peermem;
+pub mod pods;
 mod printed;
 pub mod rails;
 pub mod rdma;
@@ -95,6 +96,8 @@ pub struct Node<'s> {
     pub rails: Vec<rails::Rail>,
     /// What schedulers claim of it.
     pub cluster: cluster::Cluster,
+    /// Pods of Kubernetes that the source holds.
+    pub pods: Vec<pods::PodAt>,
     /// Virtual machines: a host's, or what a guest was started with.
     pub vms: vms::Vms,
     /// What kind of node this is.
@@ -150,6 +153,7 @@ impl<'s> Node<'s> {
             sysctls: sysctl::decode(s),
             rails: Vec::new(),
             cluster: cluster::Cluster::decode(s, &mut cuts),
+            pods: pods::decode(s, &mut cuts),
             vms: vms::decode(s),
             context: Context::undecided(),
             cuts,

@@ -22,6 +22,7 @@ mod modules;
 mod nicfw;
 mod numa;
 mod pcie;
+mod pods;
 mod rdma;
 mod registry;
 pub mod remedy;

@@ -2,7 +2,6 @@ use super::known::Kind;
 use super::*;
 use linerate_snapshot::Output;
 
-const PORT: &str = "sys/class/infiniband/mlx5_0/ports/1";
 
 fn put(s: &mut Snapshot, path: &str, value: &str) {
     s.add_file(path, format!("{value}\n").as_bytes()).unwrap();
@@ -12,8 +11,9 @@ fn node(uptime: &str, boot: &str, counters: &[(&str, &str)]) -> Snapshot {
     let mut s = Snapshot::new("n1");
     put(&mut s, "proc/uptime", uptime);
     s.manifest.boot_id = boot.to_owned();
+    let port = "infiniband/mlx5_0/ports/1";
     for (name, value) in counters {
-        put(&mut s, &format!("{PORT}/{name}"), value);
+        put(&mut s, &format!("sys/class/{port}/{name}"), value);
     }
     s
 }
@@ -91,8 +91,9 @@ fn a_quiet_link_proves_nothing() {
 fn parts_of_a_pcie_table_grow_from_nothing() {
     let at = |table: &str| {
         let mut s = Snapshot::new("n1");
-        let home = "sys/devices/pci0000:00/0000:01:00.0";
-        s.add_link("sys/bus/pci/devices/0000:01:00.0", b"../../../devices/pci0000:00/0000:01:00.0");
+        let bdf = "0000:01:00.0";
+        let home = format!("sys/devices/pci0000:00/{bdf}");
+        s.add_link(&format!("sys/bus/pci/devices/{bdf}"), format!("../../../devices/pci0000:00/{bdf}").as_bytes());
         put(&mut s, &format!("{home}/vendor"), "0x10de");
         put(&mut s, &format!("{home}/class"), "0x030200");
         put(&mut s, &format!("{home}/aer_dev_correctable"), table);

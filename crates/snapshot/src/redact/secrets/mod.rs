@@ -35,6 +35,7 @@ enum Kind {
     GrubOfOurs,
     BootEntry,
     MachineConfig,
+    PodSpec,
     Modprobe,
     Variables,
     Sections,
@@ -169,6 +170,7 @@ fn kind_of_output(kind: OutputKind) -> Kind {
         OutputKind::VirshXml => Kind::Domain,
         OutputKind::BootEntry => Kind::BootEntry,
         OutputKind::MachineConfig | OutputKind::TalosConfig => Kind::MachineConfig,
+        OutputKind::PodSpec => Kind::PodSpec,
         OutputKind::KubernetesNodes => Kind::Json,
         _ => Kind::Text,
     }
@@ -220,6 +222,7 @@ fn clean(kind: Kind, data: &mut Vec<u8>) {
         Kind::GrubOfOurs => lines::grub_of_ours(data),
         Kind::BootEntry => lines::boot_entry(data),
         Kind::MachineConfig => lines::machine_config(data),
+        Kind::PodSpec => lines::pod_spec(data),
         Kind::Modprobe => lines::modprobe(data),
         Kind::Variables => lines::variables(data),
         Kind::Sections => lines::sections(data, SECTIONS),

@@ -6,6 +6,7 @@ mod json;
 mod keys;
 mod log;
 mod modules;
+mod pods;
 mod variables;
 
 use super::shape::Shape;
@@ -16,6 +17,7 @@ pub(super) use json::json;
 pub(super) use keys::{sections, small, yaml};
 pub(super) use log::{cleaned, kernel_log, text};
 pub(super) use modules::modprobe;
+pub(super) use pods::pod_spec;
 pub(super) use variables::{setting, variables};
 
 /// Rewrites each line with its end kept, so that lines stay where they are.

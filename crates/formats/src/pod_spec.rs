@@ -1,0 +1,374 @@
+//! Pods of Kubernetes, and what makes them (Deployments, Jobs, MPIJobs, PyTorchJobs …), as YAML: what their containers ask for. Line by line, as
+//! templates of Helm are no YAML. What is in braces of a template is a value that is not known.
+
+use crate::bounds::{Kept, Limit, TEXT_ITEMS, leave_out};
+use crate::text::{At, decode, lines};
+use crate::tool::{Command, Gives, Mark, Tool, seen};
+use serde::Serialize;
+
+/// A pod, or what makes pods.
+pub const TOOL: Tool = Tool {
+    name: "pod-spec",
+    called: "pod (Kubernetes)",
+    run: "kubectl get pod NAME -o yaml",
+    gives: Gives::Facts,
+    marks: &[Mark::LineWith(is_kind, "containers:")],
+    commands: &[Command::with("kubectl", &["get", "pod", "yaml"]), Command::with("oc", &["get", "pod", "yaml"])],
+    read: |b| seen(read(b)),
+    samples: &[
+        "apiVersion: v1\nkind: Pod\nmetadata:\n  name: nccl\nspec:\n  containers:\n  - name: test\n    resources:\n      limits:\n        nvidia.com/gpu: 8\n        rdma/hca: 1\n",
+    ],
+    ..Tool::NONE
+};
+
+/// Kinds that hold a pod.
+const KINDS: [&str; 16] = [
+    "Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob", "JobSet", "MPIJob", "PyTorchJob", "TFJob", "LeaderWorkerSet",
+    "RayCluster", "RayJob", "PodTemplate", "TrainingRuntime",
+];
+
+fn is_kind(line: &str) -> bool {
+    line.strip_prefix("kind:").is_some_and(|k| KINDS.contains(&k.trim().trim_matches(['"', '\''])))
+}
+
+/// What a pod asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Pod {
+    /// 1-based line of its list of containers.
+    pub line: u32,
+    /// Name of the object that it is in.
+    pub name: Option<String>,
+    /// `hostNetwork`.
+    pub host_network: Option<At<bool>>,
+    /// `hostIPC`.
+    pub host_ipc: Option<At<bool>>,
+    /// Networks that are attached beside the cluster's own (`k8s.v1.cni.cncf.io/networks`).
+    pub networks: Vec<At<String>>,
+    /// Volumes that are memory, with their size limits as written.
+    pub memory_volumes: Vec<(String, Option<At<String>>)>,
+    /// Containers, without those that only prepare.
+    pub containers: Vec<Container>,
+}
+
+/// A container.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Container {
+    /// 1-based line.
+    pub line: u32,
+    /// Its name.
+    pub name: Option<String>,
+    /// Resources that it is limited to, else asks for: name, and how many; `None`: the value is no number.
+    pub resources: Vec<(At<String>, Option<u64>)>,
+    /// Capabilities that are added.
+    pub capabilities: Vec<At<String>>,
+    /// `privileged`.
+    pub privileged: Option<At<bool>>,
+    /// Volumes and where they are mounted.
+    pub mounts: Vec<(String, At<String>)>,
+}
+
+impl Container {
+    /// GPUs of NVIDIA that it asks for. `Some(None)`: it asks for a number that is not written.
+    #[must_use]
+    pub fn gpus(&self) -> Option<Option<u64>> {
+        self.resources.iter().find(|(n, _)| n.value == "nvidia.com/gpu").map(|(_, count)| *count)
+    }
+
+    /// Resources that are RDMA devices, by how device plugins name them.
+    pub fn rdma(&self) -> impl Iterator<Item = &(At<String>, Option<u64>)> {
+        self.resources.iter().filter(|(n, _)| is_rdma(&n.value))
+    }
+}
+
+/// Whether a resource is an RDMA device: the shared device plugin's (`rdma/…`), SR-IOV's (`openshift.io/…`, `nvidia.com/…`, `mellanox.com/…`,
+/// `intel.com/…`), AWS' (`vpc.amazonaws.com/efa`).
+#[must_use]
+pub fn is_rdma(resource: &str) -> bool {
+    let Some((domain, name)) = resource.split_once('/') else { return false };
+    let name = name.to_ascii_lowercase();
+    let says = ["rdma", "roce", "hca", "mlnx", "mlx", "sriov", "infiniband", "ibp", "hostdev", "nic", "efa", "resource_"];
+    match domain {
+        "rdma" => true,
+        "vpc.amazonaws.com" => name == "efa",
+        "nvidia.com" => says.iter().any(|w| name.contains(w)) && !name.starts_with("gpu") && !name.starts_with("mig"),
+        "openshift.io" | "mellanox.com" | "intel.com" | "networking.gke.io" => says.iter().any(|w| name.contains(w)),
+        _ => says.iter().take(4).any(|w| name.contains(w)),
+    }
+}
+
+/// A mapping or an item of a list.
+#[derive(Debug, Default)]
+struct Node {
+    key: String,
+    value: String,
+    line: u32,
+    /// Column at which it begins.
+    indent: usize,
+    children: Vec<Node>,
+}
+
+impl Node {
+    fn child(&self, key: &str) -> Option<&Node> {
+        self.children.iter().find(|c| c.key == key)
+    }
+
+    fn at(&self, path: &[&str]) -> Option<&Node> {
+        path.iter().try_fold(self, |n, key| n.child(key))
+    }
+
+    fn text(&self, key: &str) -> Option<At<String>> {
+        let c = self.child(key)?;
+        let value = plain(&c.value);
+        (!value.is_empty()).then(|| At::new(value.to_owned(), c.line))
+    }
+
+    fn flag(&self, key: &str) -> Option<At<bool>> {
+        let c = self.child(key)?;
+        crate::text::flag(plain(&c.value), "true", "false").map(|f| At::new(f, c.line))
+    }
+
+    /// Items of a list, in lines or in brackets.
+    fn items(&self) -> Vec<At<String>> {
+        if self.value.starts_with('[') {
+            let inside = self.value.trim_matches(['[', ']']);
+            return inside.split(',').map(|w| At::new(plain(w).to_owned(), self.line)).filter(|w| !w.value.is_empty()).collect();
+        }
+        let items = self.children.iter().filter(|c| c.key == ITEM);
+        items.map(|c| At::new(plain(&c.value).to_owned(), c.line)).filter(|w| !w.value.is_empty()).collect()
+    }
+
+    /// Keys with values, in lines or in braces.
+    fn pairs(&self) -> Vec<(At<String>, String)> {
+        if self.value.starts_with('{') && !self.value.starts_with("{{") {
+            let inside = self.value.trim_matches(['{', '}']);
+            let pairs = inside.split(',').filter_map(|p| p.rsplit_once(':'));
+            return pairs.map(|(k, v)| (At::new(plain(k).to_owned(), self.line), plain(v).to_owned())).collect();
+        }
+        let children = self.children.iter().filter(|c| c.key != ITEM);
+        children.map(|c| (At::new(plain(&c.key).to_owned(), c.line), plain(&c.value).to_owned())).collect()
+    }
+}
+
+/// The key of an item of a list.
+const ITEM: &str = "-";
+/// Deeper than any object of Kubernetes.
+const DEPTH: usize = 48;
+
+/// Without quotes and a comment behind it.
+fn plain(value: &str) -> &str {
+    let value = value.trim();
+    let quote = value.chars().next().filter(|q| matches!(q, '"' | '\''));
+    match quote {
+        Some(q) => value.get(1..).and_then(|v| v.split(q).next()).unwrap_or_default(),
+        None => value.split(" #").next().unwrap_or_default().trim_end(),
+    }
+}
+
+/// Reads the pods of one or several documents.
+#[must_use]
+pub fn read(bytes: &[u8]) -> Kept<Pod> {
+    let text = decode(bytes);
+    let mut kept = Kept::default();
+    let mut stack: Vec<Node> = vec![Node::default()];
+    let (mut nodes, mut block) = (0_usize, None);
+    for (line, raw) in lines(&text) {
+        let indent = raw.bytes().take_while(|b| *b == b' ').count();
+        let body = raw.trim();
+        if body.is_empty() || body.starts_with('#') {
+            continue;
+        }
+        // A block of text, until something stands less deep.
+        if block.is_some_and(|deep| indent > deep) {
+            continue;
+        }
+        block = None;
+        if body == "---" {
+            finish(&mut stack, 0);
+            pods(&stack.pop().unwrap_or_default(), &mut kept);
+            stack = vec![Node::default()];
+            continue;
+        }
+        let (mut at, mut rest) = (indent, body);
+        while rest == ITEM || rest.starts_with("- ") {
+            push(&mut stack, Node { key: ITEM.to_owned(), line, indent: at, ..Node::default() });
+            let inner = rest.get(1..).unwrap_or_default();
+            at += 1 + inner.bytes().take_while(|b| *b == b' ').count();
+            rest = inner.trim_start();
+            nodes += 1;
+        }
+        if nodes >= TEXT_ITEMS {
+            leave_out(&mut kept.left_out, Limit::TEXT_ITEMS, line);
+            continue;
+        }
+        nodes += 1;
+        match key_value(rest) {
+            Some((key, value)) => {
+                if matches!(value.as_bytes(), [b'|' | b'>', ..]) {
+                    block = Some(at);
+                }
+                push(&mut stack, Node { key: key.to_owned(), value: value.to_owned(), line, indent: at, children: Vec::new() });
+            }
+            // The value of an item.
+            None if !rest.is_empty() => {
+                if let Some(item) = stack.last_mut().filter(|n| n.key == ITEM && n.value.is_empty()) {
+                    rest.clone_into(&mut item.value);
+                }
+            }
+            None => {}
+        }
+    }
+    finish(&mut stack, 0);
+    pods(&stack.pop().unwrap_or_default(), &mut kept);
+    kept
+}
+
+/// `key: value`; a key has no spaces, unless it is in quotes.
+fn key_value(text: &str) -> Option<(&str, &str)> {
+    let (key, value) = match text.strip_suffix(':') {
+        Some(key) if !key.contains(": ") => (key, ""),
+        _ => text.split_once(": ")?,
+    };
+    let key = plain(key);
+    (!key.is_empty() && key.len() <= 256 && !key.contains([' ', '{', '['])).then(|| (key, value.trim()))
+}
+
+/// Puts a node below what it belongs to.
+fn push(stack: &mut Vec<Node>, node: Node) {
+    // An item stands as deep as the key of its list, or deeper.
+    let is_item = node.key == ITEM;
+    while stack.len() > 1
+        && (stack.len() > DEPTH
+            || stack.last().is_some_and(|top| {
+                node.indent < top.indent || node.indent == top.indent && !(is_item && top.key != ITEM)
+            }))
+    {
+        close(stack);
+    }
+    stack.push(node);
+}
+
+fn close(stack: &mut Vec<Node>) {
+    if let (Some(done), Some(parent)) = (stack.pop(), stack.last_mut()) {
+        parent.children.push(done);
+    }
+}
+
+fn finish(stack: &mut Vec<Node>, left: usize) {
+    while stack.len() > left + 1 {
+        close(stack);
+    }
+}
+
+/// All pods of a document.
+fn pods(root: &Node, kept: &mut Kept<Pod>) {
+    let name = root.at(&["metadata", "name"]).map(|n| plain(&n.value).to_owned());
+    let mut todo: Vec<(&Node, Option<&Node>)> = vec![(root, None)];
+    while let Some((node, above)) = todo.pop() {
+        if let Some(list) = node.child("containers") {
+            let pod = pod(node, list, above.or(Some(root)), name.clone());
+            if kept.items.len() >= crate::bounds::GPUS {
+                leave_out(&mut kept.left_out, Limit::GPUS, list.line);
+            } else {
+                kept.items.push(pod);
+            }
+        }
+        todo.extend(node.children.iter().rev().map(|c| (c, Some(node))));
+    }
+    kept.items.sort_by_key(|p| p.line);
+}
+
+/// `of`: what holds the specification, with its annotations.
+fn pod(spec: &Node, list: &Node, of: Option<&Node>, name: Option<String>) -> Pod {
+    let networks = of.and_then(|o| o.at(&["metadata", "annotations", "k8s.v1.cni.cncf.io/networks"]));
+    let split = |n: &Node| -> Vec<At<String>> {
+        let value = plain(&n.value);
+        // The form in JSON names each network once.
+        let names: Vec<&str> = if value.starts_with('[') {
+            value.split("\"name\"").skip(1).filter_map(|p| p.split('"').nth(1)).collect()
+        } else {
+            value.split(',').map(str::trim).collect()
+        };
+        names.into_iter().filter(|n| !n.is_empty()).map(|w| At::new(w.to_owned(), n.line)).collect()
+    };
+    let volumes = spec.child("volumes").map(|v| v.children.as_slice()).unwrap_or_default();
+    let memory = |v: &Node| {
+        let dir = v.child("emptyDir")?;
+        let pairs = dir.pairs();
+        let of = |key: &str| pairs.iter().find(|(k, _)| k.value == key);
+        let is_memory = of("medium").is_some_and(|(_, v)| v == "Memory");
+        is_memory.then(|| Some((v.text("name")?.value, of("sizeLimit").map(|(k, v)| At::new(v.clone(), k.line)))))?
+    };
+    Pod {
+        line: list.line,
+        name,
+        host_network: spec.flag("hostNetwork"),
+        host_ipc: spec.flag("hostIPC"),
+        networks: networks.map(split).unwrap_or_default(),
+        memory_volumes: volumes.iter().filter_map(memory).collect(),
+        containers: list.children.iter().filter(|c| c.key == ITEM).map(container).collect(),
+    }
+}
+
+fn container(c: &Node) -> Container {
+    let mut resources: Vec<(At<String>, Option<u64>)> = Vec::new();
+    for of in ["limits", "requests"] {
+        for (name, count) in c.at(&["resources", of]).map(Node::pairs).unwrap_or_default() {
+            if !resources.iter().any(|(n, _)| n.value == name.value) {
+                resources.push((name, count.parse().ok()));
+            }
+        }
+    }
+    let security = c.child("securityContext");
+    let mounts = c.child("volumeMounts").map(|m| m.children.as_slice()).unwrap_or_default();
+    Container {
+        line: c.line,
+        name: c.text("name").map(|n| n.value),
+        resources,
+        capabilities: security.and_then(|s| s.at(&["capabilities", "add"])).map(Node::items).unwrap_or_default(),
+        privileged: security.and_then(|s| s.flag("privileged")),
+        mounts: mounts.iter().filter_map(|m| Some((m.text("name")?.value, m.text("mountPath")?))).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_job_asks_for() {
+        let text = "apiVersion: kubeflow.org/v2beta1\nkind: MPIJob\nmetadata:\n  name: nccl-test\nspec:\n  mpiReplicaSpecs:\n    Worker:\n      replicas: 2\n      template:\n        metadata:\n          annotations:\n            k8s.v1.cni.cncf.io/networks: rail-0,rail-1\n        spec:\n          hostNetwork: false\n          containers:\n          - name: worker\n            image: x\n            command:\n            - sh\n            - -c\n            - |\n              containers: no\n              sleep inf\n            securityContext:\n              capabilities:\n                add: [\"IPC_LOCK\", 'NET_RAW']\n            resources:\n              limits: {nvidia.com/gpu: 8, \"openshift.io/rail0_sriov_rdma\": \"1\"}\n              requests:\n                cpu: {{ .Values.cpu }}\n            volumeMounts:\n            - mountPath: /dev/shm\n              name: dshm\n          volumes:\n          - name: dshm\n            emptyDir:\n              medium: Memory\n              sizeLimit: 32Gi\n";
+        let all = read(text.as_bytes());
+        let [pod] = all.items.as_slice() else { panic!("{all:?}") };
+        assert_eq!((pod.line, pod.name.as_deref(), pod.host_network), (15, Some("nccl-test"), Some(At::new(false, 14))));
+        assert_eq!(pod.networks.iter().map(|n| n.value.as_str()).collect::<Vec<_>>(), ["rail-0", "rail-1"]);
+        assert_eq!(pod.memory_volumes, [("dshm".to_owned(), Some(At::new("32Gi".to_owned(), 38)))]);
+        let [c] = pod.containers.as_slice() else { panic!("{pod:?}") };
+        assert_eq!((c.gpus(), c.rdma().count(), c.name.as_deref()), (Some(Some(8)), 1, Some("worker")));
+        assert_eq!(c.capabilities.iter().map(|n| n.value.as_str()).collect::<Vec<_>>(), ["IPC_LOCK", "NET_RAW"]);
+        assert_eq!(c.mounts, [("dshm".to_owned(), At::new("/dev/shm".to_owned(), 33))]);
+        assert!(c.resources.iter().any(|(n, v)| n.value == "cpu" && v.is_none()));
+    }
+
+    #[test]
+    fn several_documents_and_odd_ones() {
+        let two = "kind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n    - name: x\n---\nkind: Pod\nspec:\n  containers:\n    - resources:\n        limits:\n          nvidia.com/gpu: \"{{ .Values.gpus }}\"\n          rdma/hca_shared_devices_a: 1 # shared\n";
+        let all = read(two.as_bytes()).items;
+        let gpus: Vec<_> = all.iter().map(|p| (p.name.as_deref(), p.containers[0].gpus(), p.containers[0].rdma().count())).collect();
+        assert_eq!(gpus, [(Some("a"), None, 0), (None, Some(None), 1)]);
+        for odd in ["", "- - - - -", "containers:", "containers:\n- \n- x", "a: |\n  b", "kind: Pod\ncontainers:\n  - name: 'x"] {
+            let _ = read(odd.as_bytes());
+        }
+        let deep = (0..500).map(|n| format!("{}k:\n", " ".repeat(n))).collect::<String>();
+        assert!(read(deep.as_bytes()).items.is_empty());
+    }
+
+    #[test]
+    fn names_of_rdma_resources() {
+        for yes in ["rdma/hca", "nvidia.com/rdma_shared", "nvidia.com/hostdev", "openshift.io/mlnxnics", "vpc.amazonaws.com/efa", "nvidia.com/resibp3s0_sriov"] {
+            assert!(is_rdma(yes), "{yes}");
+        }
+        for no in ["nvidia.com/gpu", "nvidia.com/mig-1g.10gb", "cpu", "memory", "hugepages-2Mi", "amd.com/gpu"] {
+            assert!(!is_rdma(no), "{no}");
+        }
+    }
+}
