@@ -4,6 +4,7 @@
 
 use linerate_compose::{Description, Entry, Tree};
 use linerate_node::Node;
+use linerate_node::counters::{Growth, Sample};
 use linerate_rules::{Audit, Depth, Severity, Status, Verdict, answers, audit, rules, survey};
 use linerate_snapshot::{Coverage, Manifest, Output, OutputKind, Snapshot, Why};
 use std::path::{Path, PathBuf};
@@ -78,6 +79,7 @@ fn kind(argv: &[String]) -> OutputKind {
         ["rdma", "-j", "statistic", ..] => OutputKind::RdmaStatistic,
         ["rdma", "system", ..] => OutputKind::RdmaSystem,
         ["mlnx_qos", ..] => OutputKind::MlnxQos,
+        ["kubectl", "get", "pod", ..] => OutputKind::PodSpec,
         ["ethtool", "-S", ..] => OutputKind::EthtoolStats,
         ["ethtool", "-a", ..] => OutputKind::EthtoolPause,
         ["virsh", "dumpxml", ..] => OutputKind::VirshXml,
@@ -99,6 +101,16 @@ pub fn command(s: &mut Snapshot, argv: &[&str], text: &str) {
 
 pub fn judge(s: &Snapshot) -> Audit {
     audit(&Node::decode(s), s, rules())
+}
+
+/// The same, where all counters were 0 at an earlier reading.
+pub fn judge_since_zero(s: &Snapshot) -> Audit {
+    let mut node = Node::decode(s);
+    let now = Sample::of(s);
+    let mut earlier = now.clone();
+    earlier.counters.iter_mut().for_each(|c| c.value = 0);
+    node.growth = Some(Growth::between([earlier, now], None));
+    audit(&node, s, rules())
 }
 
 /// Verdicts of one rule as `subject: status severity message`.
