@@ -23,8 +23,22 @@ pub const TOOL: Tool = Tool {
 
 /// Kinds that hold a pod.
 const KINDS: [&str; 16] = [
-    "Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob", "JobSet", "MPIJob", "PyTorchJob", "TFJob", "LeaderWorkerSet",
-    "RayCluster", "RayJob", "PodTemplate", "TrainingRuntime",
+    "Pod",
+    "Deployment",
+    "StatefulSet",
+    "DaemonSet",
+    "ReplicaSet",
+    "Job",
+    "CronJob",
+    "JobSet",
+    "MPIJob",
+    "PyTorchJob",
+    "TFJob",
+    "LeaderWorkerSet",
+    "RayCluster",
+    "RayJob",
+    "PodTemplate",
+    "TrainingRuntime",
 ];
 
 fn is_kind(line: &str) -> bool {
@@ -86,7 +100,8 @@ impl Container {
 pub fn is_rdma(resource: &str) -> bool {
     let Some((domain, name)) = resource.split_once('/') else { return false };
     let name = name.to_ascii_lowercase();
-    let says = ["rdma", "roce", "hca", "mlnx", "mlx", "sriov", "infiniband", "ibp", "hostdev", "nic", "efa", "resource_"];
+    let says =
+        ["rdma", "roce", "hca", "mlnx", "mlx", "sriov", "infiniband", "ibp", "hostdev", "nic", "efa", "resource_"];
     match domain {
         "rdma" => true,
         "vpc.amazonaws.com" => name == "efa",
@@ -131,7 +146,11 @@ impl Node {
     fn items(&self) -> Vec<At<String>> {
         if self.value.starts_with('[') {
             let inside = self.value.trim_matches(['[', ']']);
-            return inside.split(',').map(|w| At::new(plain(w).to_owned(), self.line)).filter(|w| !w.value.is_empty()).collect();
+            return inside
+                .split(',')
+                .map(|w| At::new(plain(w).to_owned(), self.line))
+                .filter(|w| !w.value.is_empty())
+                .collect();
         }
         let items = self.children.iter().filter(|c| c.key == ITEM);
         items.map(|c| At::new(plain(&c.value).to_owned(), c.line)).filter(|w| !w.value.is_empty()).collect()
@@ -206,7 +225,10 @@ pub fn read(bytes: &[u8]) -> Kept<Pod> {
                 if matches!(value.as_bytes(), [b'|' | b'>', ..]) {
                     block = Some(at);
                 }
-                push(&mut stack, Node { key: key.to_owned(), value: value.to_owned(), line, indent: at, children: Vec::new() });
+                push(
+                    &mut stack,
+                    Node { key: key.to_owned(), value: value.to_owned(), line, indent: at, children: Vec::new() },
+                );
             }
             // The value of an item.
             None if !rest.is_empty() => {
@@ -339,7 +361,10 @@ mod tests {
         let text = "apiVersion: kubeflow.org/v2beta1\nkind: MPIJob\nmetadata:\n  name: nccl-test\nspec:\n  mpiReplicaSpecs:\n    Worker:\n      replicas: 2\n      template:\n        metadata:\n          annotations:\n            k8s.v1.cni.cncf.io/networks: rail-0,rail-1\n        spec:\n          hostNetwork: false\n          containers:\n          - name: worker\n            image: x\n            command:\n            - sh\n            - -c\n            - |\n              containers: no\n              sleep inf\n            securityContext:\n              capabilities:\n                add: [\"IPC_LOCK\", 'NET_RAW']\n            resources:\n              limits: {nvidia.com/gpu: 8, \"openshift.io/rail0_sriov_rdma\": \"1\"}\n              requests:\n                cpu: {{ .Values.cpu }}\n            volumeMounts:\n            - mountPath: /dev/shm\n              name: dshm\n          volumes:\n          - name: dshm\n            emptyDir:\n              medium: Memory\n              sizeLimit: 32Gi\n";
         let all = read(text.as_bytes());
         let [pod] = all.items.as_slice() else { panic!("{all:?}") };
-        assert_eq!((pod.line, pod.name.as_deref(), pod.host_network), (15, Some("nccl-test"), Some(At::new(false, 14))));
+        assert_eq!(
+            (pod.line, pod.name.as_deref(), pod.host_network),
+            (15, Some("nccl-test"), Some(At::new(false, 14)))
+        );
         assert_eq!(pod.networks.iter().map(|n| n.value.as_str()).collect::<Vec<_>>(), ["rail-0", "rail-1"]);
         assert_eq!(pod.memory_volumes, [("dshm".to_owned(), Some(At::new("32Gi".to_owned(), 38)))]);
         let [c] = pod.containers.as_slice() else { panic!("{pod:?}") };
@@ -353,9 +378,17 @@ mod tests {
     fn several_documents_and_odd_ones() {
         let two = "kind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n    - name: x\n---\nkind: Pod\nspec:\n  containers:\n    - resources:\n        limits:\n          nvidia.com/gpu: \"{{ .Values.gpus }}\"\n          rdma/hca_shared_devices_a: 1 # shared\n";
         let all = read(two.as_bytes()).items;
-        let gpus: Vec<_> = all.iter().map(|p| (p.name.as_deref(), p.containers[0].gpus(), p.containers[0].rdma().count())).collect();
+        let gpus: Vec<_> =
+            all.iter().map(|p| (p.name.as_deref(), p.containers[0].gpus(), p.containers[0].rdma().count())).collect();
         assert_eq!(gpus, [(Some("a"), None, 0), (None, Some(None), 1)]);
-        for odd in ["", "- - - - -", "containers:", "containers:\n- \n- x", "a: |\n  b", "kind: Pod\ncontainers:\n  - name: 'x"] {
+        for odd in [
+            "",
+            "- - - - -",
+            "containers:",
+            "containers:\n- \n- x",
+            "a: |\n  b",
+            "kind: Pod\ncontainers:\n  - name: 'x",
+        ] {
             let _ = read(odd.as_bytes());
         }
         let deep = (0..500).map(|n| format!("{}k:\n", " ".repeat(n))).collect::<String>();
@@ -364,7 +397,14 @@ mod tests {
 
     #[test]
     fn names_of_rdma_resources() {
-        for yes in ["rdma/hca", "nvidia.com/rdma_shared", "nvidia.com/hostdev", "openshift.io/mlnxnics", "vpc.amazonaws.com/efa", "nvidia.com/resibp3s0_sriov"] {
+        for yes in [
+            "rdma/hca",
+            "nvidia.com/rdma_shared",
+            "nvidia.com/hostdev",
+            "openshift.io/mlnxnics",
+            "vpc.amazonaws.com/efa",
+            "nvidia.com/resibp3s0_sriov",
+        ] {
             assert!(is_rdma(yes), "{yes}");
         }
         for no in ["nvidia.com/gpu", "nvidia.com/mig-1g.10gb", "cpu", "memory", "hugepages-2Mi", "amd.com/gpu"] {

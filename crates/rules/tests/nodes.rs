@@ -58,7 +58,11 @@ fn expectations_hold() {
 fn no_finding_is_worse_than_its_page_says() {
     let mut worst: BTreeMap<&str, (Severity, String)> = BTreeMap::new();
     // Rules that judge growth have their worst of two readings.
-    let counts = |p: &Path| p.to_string_lossy().contains("errors") || p.to_string_lossy().contains("counters") || p.to_string_lossy().contains("fabric");
+    let counts = |p: &Path| {
+        p.to_string_lossy().contains("errors")
+            || p.to_string_lossy().contains("counters")
+            || p.to_string_lossy().contains("fabric")
+    };
     let since = ALL.iter().filter(|(path, ..)| counts(path)).map(|(path, _, s)| (path, common::judge_since_zero(s)));
     for (path, audit) in ALL.iter().map(|(path, _, s)| (path, common::judge(s))).chain(since) {
         for v in audit.with(Status::Fail) {

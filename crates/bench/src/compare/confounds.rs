@@ -90,7 +90,8 @@ fn parameters(a: &Input<'_>, b: &Input<'_>) -> Vec<Confound> {
     };
     let mut list: Vec<Confound> = va.iter().filter_map(differ).collect();
     // A setting that one side shows and the other does not, where both show some of how they were started.
-    let shows = |v: &Values| v.keys().any(|(_, k)| k.starts_with("env.") || matches!(k.as_str(), "launcher" | "network"));
+    let shows =
+        |v: &Values| v.keys().any(|(_, k)| k.starts_with("env.") || matches!(k.as_str(), "launcher" | "network"));
     if shows(&va) && shows(&vb) {
         let alone = |one: &Values, other: &Values| -> Vec<((crate::Kind, SmolStr), String)> {
             let settings = one.iter().filter(|((_, k), _)| k.starts_with("env."));
@@ -117,7 +118,9 @@ fn weight(key: &str) -> (Weight, &'static str) {
         "mtu" | "link" | "connection" | "numjobs" | "ioengine" | "direct" | "device" | "message_size" => {
             (Weight::Strong, "changes the result by itself")
         }
-        "network" | "plugin" => (Weight::Strong, "another way to the network: NCCL's own transports, or another plugin"),
+        "network" | "plugin" => {
+            (Weight::Strong, "another way to the network: NCCL's own transports, or another plugin")
+        }
         "image" => (Weight::Possible, "another image holds other libraries: NCCL, plugin, UCX, libfabric"),
         "launcher" => (Weight::Possible, "another launcher binds processes and sets the environment in another way"),
         "nccl" | "nccl_library" | "version" | "threads" | "graph" | "agg_iters" | "tx_depth" | "relaxed_ordering" => {

@@ -252,7 +252,10 @@ fn notes(found: &theirs::Run, rows: &Rows, run: &mut Run) {
         );
     }
     if found.ranks.len() == 1 && found.ranks_not_kept == 0 && !rows.groups.is_empty() {
-        run.note("one rank: nothing crosses a link, bus bandwidth is 0 by its formula, and in place nothing is done at all", None);
+        run.note(
+            "one rank: nothing crosses a link, bus bandwidth is 0 by its formula, and in place nothing is done at all",
+            None,
+        );
     }
     if rows.unchecked > 0 {
         run.note(format!("results of {} sizes were not checked for right values (N/A)", rows.unchecked), None);

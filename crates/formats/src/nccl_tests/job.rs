@@ -74,7 +74,7 @@ impl Launch {
         if !words.iter().any(|w| w.contains("_perf")) {
             return None;
         }
-        let here = |text: &str| At::new(clip(text, 200).into_owned(), self.line);
+        let here = |text: &str| At::new(clip(text, 200), self.line);
         let mut out = Started { launcher: Some(here(program(words.first()?))), ..Started::default() };
         for (i, word) in words.iter().enumerate() {
             let next = || words.get(i + 1).copied();
@@ -98,7 +98,9 @@ fn program(word: &str) -> &str {
 }
 
 fn is_variable(name: &str) -> bool {
-    VARIABLES.iter().any(|v| name.starts_with(v)) && name.len() <= 64 && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+    VARIABLES.iter().any(|v| name.starts_with(v))
+        && name.len() <= 64
+        && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
 }
 
 /// The value of an option, behind `=` or as the next word.
@@ -127,7 +129,9 @@ pub(super) fn saying(message: &str) -> Option<Saying<'_>> {
         return Some(Saying::Network(network));
     }
     for head in ["NET/OFI Initializing ", "NET/OFI Using ", "NET/Plugin: Loaded net plugin ", "P2P plugin "] {
-        if let Some(plugin) = message.strip_prefix(head).filter(|p| head != "NET/OFI Using " || p.starts_with("aws-ofi-nccl")) {
+        if let Some(plugin) =
+            message.strip_prefix(head).filter(|p| head != "NET/OFI Using " || p.starts_with("aws-ofi-nccl"))
+        {
             return Some(Saying::Plugin(plugin));
         }
     }
@@ -165,7 +169,10 @@ mod tests {
     #[test]
     fn lines_of_the_log() {
         assert_eq!(saying("Using network AWS Libfabric"), Some(Saying::Network("AWS Libfabric")));
-        assert_eq!(saying("NET/OFI Initializing aws-ofi-nccl 1.13.2-aws"), Some(Saying::Plugin("aws-ofi-nccl 1.13.2-aws")));
+        assert_eq!(
+            saying("NET/OFI Initializing aws-ofi-nccl 1.13.2-aws"),
+            Some(Saying::Plugin("aws-ofi-nccl 1.13.2-aws"))
+        );
         assert_eq!(saying("NET/OFI Using transport protocol SENDRECV"), None);
         assert_eq!(saying("NCCL_PROTO set by environment to Simple"), Some(Saying::Setting("NCCL_PROTO", "Simple")));
         assert_eq!(saying("Channel 00/02 : 0 1"), None);

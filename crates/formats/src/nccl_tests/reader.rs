@@ -1,8 +1,8 @@
 //! Line by line: what belongs to which run.
 
 use super::columns::{self, Columns, Placement};
-use super::parts::{Collect, Parts, Whole};
 use super::job::{self, Launch, Saying, Started};
+use super::parts::{Collect, Parts, Whole};
 use super::row::{Open, Seen};
 use super::run::{Collective, Run, Tool};
 use super::{head, json, row};

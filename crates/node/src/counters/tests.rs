@@ -2,7 +2,6 @@ use super::known::Kind;
 use super::*;
 use linerate_snapshot::Output;
 
-
 fn put(s: &mut Snapshot, path: &str, value: &str) {
     s.add_file(path, format!("{value}\n").as_bytes()).unwrap();
 }

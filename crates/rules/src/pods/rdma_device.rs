@@ -53,20 +53,28 @@ fn judge(job: &Job<'_>, out: &mut Findings) {
     let host = job.pod.pod.host_network.as_ref().is_some_and(|h| h.value);
     let Some((first, _)) = rdma.first() else {
         if job.is_privileged() {
-            let text = if host { "privileged, on the host's network: it sees the host's devices" } else { "privileged: it sees the host's devices" };
+            let text = if host {
+                "privileged, on the host's network: it sees the host's devices"
+            } else {
+                "privileged: it sees the host's devices"
+            };
             out.pass(job.subject(), text).at(job.place());
             return;
         }
         let Some(gpus) = job.gpus else {
-            out.unknown(job.subject(), "asks for GPUs and no RDMA device; how many GPUs is not written").at(job.place());
+            out.unknown(job.subject(), "asks for GPUs and no RDMA device; how many GPUs is not written")
+                .at(job.place());
             return;
         };
         let whole = gpus >= WHOLE_NODE;
         let text = format_args!("asks for {gpus} GPU(s) and no RDMA device: NCCL reaches other nodes through sockets");
         let finding = out.fail(job.subject(), text).severity(if whole { Severity::Medium } else { Severity::Info });
         finding.at(job.place()).fix(|| {
-            Remedy::investigate("ask for the RDMA resource that the cluster's device plugin offers", "resources of the container")
-                .prove("kubectl get pod NAME -o yaml")
+            Remedy::investigate(
+                "ask for the RDMA resource that the cluster's device plugin offers",
+                "resources of the container",
+            )
+            .prove("kubectl get pod NAME -o yaml")
         });
         return;
     };

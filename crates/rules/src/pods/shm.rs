@@ -75,7 +75,8 @@ fn judge(job: &Job<'_>, out: &mut Findings) {
             None => _ = out.unknown(job.subject(), "the size of /dev/shm is not written").at(job.pod.at(limit.line)),
         },
         (Some((_, path)), None) => {
-            out.unknown(job.subject(), "something is mounted at /dev/shm, and whether it is memory is not shown").at(job.pod.at(path.line));
+            out.unknown(job.subject(), "something is mounted at /dev/shm, and whether it is memory is not shown")
+                .at(job.pod.at(path.line));
         }
         (None, _) => {
             fail(job, out, "no volume at /dev/shm: it has 64 MiB".to_owned(), job.container.line);
@@ -109,7 +110,13 @@ mod tests {
 
     #[test]
     fn quantities() {
-        for (text, bytes) in [("64Mi", Some(64 << 20)), ("32Gi", Some(32 << 30)), ("1G", Some(1_000_000_000)), ("512", Some(512)), ("{{ x }}", None)] {
+        for (text, bytes) in [
+            ("64Mi", Some(64 << 20)),
+            ("32Gi", Some(32 << 30)),
+            ("1G", Some(1_000_000_000)),
+            ("512", Some(512)),
+            ("{{ x }}", None),
+        ] {
             assert_eq!(quantity(text), bytes, "{text}");
         }
     }

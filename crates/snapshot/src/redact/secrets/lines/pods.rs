@@ -62,9 +62,7 @@ fn is_capability(word: &[u8]) -> bool {
 fn are_words(value: &[u8]) -> bool {
     let is_sign =
         |b: &u8| b.is_ascii_whitespace() || matches!(b, b'"' | b'\'' | b'[' | b']' | b'{' | b'}' | b',' | b':' | b'/');
-    value.len() <= 400
-        && value.split(is_sign).all(|w| w.is_empty() || w.len() <= 64 && atom(w))
-        && quiet(value)
+    value.len() <= 400 && value.split(is_sign).all(|w| w.is_empty() || w.len() <= 64 && atom(w)) && quiet(value)
 }
 
 #[cfg(test)]
