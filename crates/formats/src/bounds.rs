@@ -164,6 +164,8 @@ bounds! {
     BENCH_RUNS: usize = 4_096, "Runs of such a benchmark in one text.", "the rest is counted and left out; `bench import` ends with 2";
     NCCL_TESTS_ROWS: usize = if cfg!(test) { 8192 } else { 1 << 22 }, "Rows of one run of nccl-tests; the largest sweep has a few thousand, a run without end (-N 0) prints one size again and again.", "the rest is counted and left out; `bench import` ends with 2";
     NCCL_TESTS_RANKS: usize = 65_536, "Participants of one run of nccl-tests, and settings in its JSON, each.", "the rest is counted and left out; `bench import` ends with 2";
+    TRAIN_STEPS: usize = 65_536, "Steps of one training in a log, for the doctor.", "the rest is left out, and counted";
+    TRAIN_RUNS: usize = 16, "Trainings of one log, for the doctor.", "later ones are not looked at";
     NCCL_TESTS_SETTINGS: usize = 512, "Settings of one run of nccl-tests that a command line or NCCL's log around it shows.", "the rest is counted and left out; `bench import` ends with 2";
     NCCL_TESTS_OPTIONS: usize = 16, "Further lines of the head of one run of nccl-tests that say how was measured.", "the rest is counted and left out; `bench import` ends with 2";
     NCCL_TESTS_FAILURES: usize = 256, "Failures of one run of nccl-tests; with thousands of ranks the first few tell the cause.", "the rest is counted and left out; `bench import` ends with 2";

@@ -87,6 +87,7 @@ pub mod text;
 pub mod tool;
 pub mod torch_log;
 pub mod torchtitan;
+pub mod train_steps;
 pub mod ulimit;
 pub mod uname;
 pub mod units;

@@ -3,7 +3,7 @@
 use crate::tool::seen;
 use crate::{
     Kind, cpulist, dlerror, gid, kernel_config, kernel_version, limits, nccl_log, nvidia_proc, pci, printed, sniff,
-    torch_log, xid,
+    torch_log, train_steps, xid,
 };
 
 /// A parser whose result is dropped.
@@ -40,6 +40,7 @@ const OTHERS: &[(&str, Parser)] = &[
     }),
     ("sniff", |b| seen(sniff::sniff("pasted.txt", b))),
     ("torch-log", |b| seen(torch_log::parse(b))),
+    ("train-steps", |b| seen(train_steps::parse(b))),
     ("vpd", |b| seen(pci::vpd::parse(b))),
     ("xid", |b| seen(xid::read(&text(b)))),
 ];

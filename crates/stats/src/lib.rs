@@ -26,6 +26,7 @@
 
 pub mod bootstrap;
 pub mod checks;
+pub mod change;
 mod describe;
 pub mod dist;
 mod equivalence;
@@ -40,6 +41,7 @@ pub mod rng;
 pub mod series;
 
 pub use bootstrap::{BootstrapRatio, bootstrap_ratio, hierarchical_bootstrap};
+pub use change::{Change, change};
 pub use checks::{Check, check_replicates, shapiro_wilk};
 pub use describe::{MAD_TO_SD, Summary, describe, quantile, quantile_sorted};
 pub use equivalence::{Tost, equivalent};

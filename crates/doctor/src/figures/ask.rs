@@ -17,16 +17,20 @@ struct Probe {
     of: fn(&Of<'_>) -> bool,
 }
 
-fn any(_: &Of<'_>) -> bool {
-    true
-}
-
 fn ports(of: &Of<'_>) -> bool {
     matches!(of, Of::Port(_))
 }
 
 fn bandwidth(of: &Of<'_>) -> bool {
-    !matches!(of, Of::Latency(_))
+    matches!(of, Of::Port(_) | Of::Collective(_))
+}
+
+fn tests(of: &Of<'_>) -> bool {
+    !matches!(of, Of::Training(_))
+}
+
+fn trainings(of: &Of<'_>) -> bool {
+    matches!(of, Of::Training(_))
 }
 
 fn jobs(of: &Of<'_>) -> bool {
@@ -97,7 +101,7 @@ static PROBES: &[Probe] = &[
         command: "the same test below `numactl -N n -m n`, n from /sys/class/infiniband/DEV/device/numa_node",
         else_shows: "as slow",
         shows: &[(Why::FarMemory, "faster")],
-        of: any,
+        of: tests,
     },
     Probe {
         command: "the same test with more in flight: -q 4 -o 16",
@@ -124,10 +128,35 @@ static PROBES: &[Probe] = &[
         of: latencies,
     },
     Probe {
-        command: "the counters of the ports before and after the test: out_of_sequence, rx_prio*_pause, port_xmit_wait",
-        else_shows: "they stand still",
-        shows: &[(Why::Congestion, "they grow")],
-        of: any,
+        command: "linerate watch counters, on both hosts, while the test runs",
+        else_shows: "no counter of losses or congestion grows",
+        shows: &[(Why::Congestion, "losses, marks, pauses or waits grow")],
+        of: tests,
+    },
+    Probe {
+        command: "linerate watch counters --on NODES --interval 10s, while the training runs",
+        else_shows: "nothing but traffic grows",
+        shows: &[
+            (Why::LostRail, "a link went down, or one port carries nothing"),
+            (Why::Congestion, "losses, marks, pauses or waits grow"),
+            (Why::PcieStep, "packets of PCIe are damaged, or a GPU's link is trained anew"),
+        ],
+        of: trainings,
+    },
+    Probe {
+        command: "nvidia-smi --query-gpu=index,clocks.sm,clocks_event_reasons.active --format=csv, on all nodes, while the training runs",
+        else_shows: "all GPUs at the same clocks, with the same reasons",
+        shows: &[
+            (Why::Throttled, "lower clocks, with a reason (power, heat)"),
+            (Why::Straggler, "one GPU differs from the others"),
+        ],
+        of: trainings,
+    },
+    Probe {
+        command: "py-spy dump --pid PID of a rank, some times",
+        else_shows: "it waits in a collective or for the GPU",
+        shows: &[(Why::Input, "it waits for data or storage"), (Why::Periodic, "it saves or evaluates")],
+        of: trainings,
     },
     Probe {
         command: "the same test over pairs of hosts: it is one of them, or all",
@@ -179,7 +208,7 @@ pub(super) fn next(fits: &[Weighed], m: &Measured<'_>) -> Option<Next> {
     let device = match &m.of {
         Of::Port(t) => t.run.header.device.as_deref(),
         Of::Latency(t) => t.run.header.device.as_deref(),
-        Of::Collective(_) => None,
+        Of::Collective(_) | Of::Training(_) => None,
     };
     let mut best: Option<(f64, &Probe, Split)> = None;
     for probe in PROBES.iter().filter(|p| (p.of)(&m.of)) {

@@ -47,6 +47,10 @@ pub(super) enum Why {
     Asleep,
     Events,
     FarHost,
+    Throttled,
+    LostRail,
+    Input,
+    Periodic,
 }
 
 impl Why {
@@ -73,6 +77,10 @@ impl Why {
             Why::Asleep => "cpu/asleep",
             Why::Events => "test/events",
             Why::FarHost => "fabric/far-host",
+            Why::Throttled => "gpu/throttled",
+            Why::LostRail => "job/lost-rail",
+            Why::Input => "job/input",
+            Why::Periodic => "job/periodic",
         }
     }
 
@@ -93,7 +101,7 @@ impl Why {
             Why::Ordering => &["pcie/relaxed-ordering"],
             Why::Congestion => &["rdma/roce-errors", "rdma/global-pause", "rdma/port-errors"],
             Why::OneOfBond => &["rdma/bond"],
-            Why::FewRails => &["rdma/port-state"],
+            Why::FewRails | Why::LostRail => &["rdma/port-state"],
             Why::NoGdr => &["gpumem/registration-path"],
             Why::NoNvlink => &["gpumem/nvlink-fabric"],
             Why::Asleep => &["cpu/idle-states", "cpu/governor"],

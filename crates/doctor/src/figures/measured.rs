@@ -1,6 +1,7 @@
 //! What a table measured: its best figure, its curve over sizes, and what it says about how it was measured.
 
 use super::steps::{number, payload, span};
+use super::training::{self, Slower};
 use crate::causes::perf::{counts_whole_node, ranks_per_host};
 use crate::nodes::NodeView;
 use crate::observe::Observer;
@@ -32,6 +33,7 @@ pub(super) enum Of<'a> {
     Port(PortTest<'a>),
     Collective(Job<'a>),
     Latency(LatencyTest<'a>),
+    Training(Slower),
 }
 
 /// Bandwidth between two ports.
@@ -84,7 +86,11 @@ pub(super) fn all(o: &Observer) -> Vec<Measured<'_>> {
         let (line, m) = collective(run)?;
         Some(Measured { place: Place { file: *file, line: u64::from(line) }, ..m })
     });
-    of_ports.chain(of_jobs).collect()
+    let trainings = o.trainings.iter().filter_map(|(file, run)| {
+        let (line, m) = training::measured(run)?;
+        Some(Measured { place: Place { file: *file, line: u64::from(line) }, ..m })
+    });
+    of_ports.chain(of_jobs).chain(trainings).collect()
 }
 
 /// What is measured: by the title, else, where the head of the text is cut, by the columns.
@@ -98,7 +104,7 @@ fn kind(run: &Run) -> Option<Kind> {
     })
 }
 
-const NOWHERE: Place = Place { file: crate::FileId(0), line: 0 };
+pub(super) const NOWHERE: Place = Place { file: crate::FileId(0), line: 0 };
 
 fn title(run: &Run) -> String {
     let what = if kind(run) == Some(Kind::Latency) { "latency" } else { "bandwidth" };
@@ -188,11 +194,15 @@ impl Measured<'_> {
             Of::Port(_) => "Gb/s",
             Of::Collective(_) => "GB/s",
             Of::Latency(_) => "µs",
+            Of::Training(t) => t.unit(),
         }
     }
 
     /// The figure in words.
     pub(super) fn shown(&self) -> String {
+        if let Of::Training(t) = &self.of {
+            return t.words();
+        }
         format!("{} {} at {}", number(self.value), self.unit(), bytes(self.size))
     }
 
@@ -210,8 +220,10 @@ impl Measured<'_> {
 
     /// What the curve says.
     pub(super) fn shape(&self) -> String {
-        if matches!(self.of, Of::Latency(_)) {
-            return String::new();
+        match &self.of {
+            Of::Latency(_) => return String::new(),
+            Of::Training(t) => return t.shape(),
+            Of::Port(_) | Of::Collective(_) => {}
         }
         match self.rises() {
             None => format!("one size, {}", bytes(self.size)),
@@ -265,7 +277,7 @@ impl Measured<'_> {
                     ),
                 })
             }
-            Of::Latency(_) => None,
+            Of::Latency(_) | Of::Training(_) => None,
         }
     }
 }

@@ -11,6 +11,7 @@ mod latency;
 mod measured;
 mod port;
 mod steps;
+mod training;
 
 use crate::answer::{Evidence, Figure, Share};
 use crate::nodes::NodeView;
@@ -40,6 +41,7 @@ fn figure(o: &Observer, m: &Measured<'_>, nodes: &[NodeView<'_>], links: Option<
         Of::Port(test) => port::fits(m, test, ceiling.as_ref()),
         Of::Collective(job) => collective::fits(m, job, ceiling.as_ref()),
         Of::Latency(test) => latency::fits(test),
+        Of::Training(t) => training::fits(t),
     };
     let share = ceiling.as_ref().map(|c| Share { low: m.value / c.range.high, high: m.value / c.range.low });
     let reached = share.is_some_and(|s| s.low >= REACHED);

@@ -31,7 +31,7 @@ use crate::place::FileId;
 use groups::Groups;
 use keys::{DeviceList, GdrNic, PluginEvent, QueuePair, Recovered, Setting};
 use linerate_formats::dmesg::Requester;
-use linerate_formats::{nccl_tests, perftest, torch_log};
+use linerate_formats::{nccl_tests, perftest, torch_log, train_steps};
 use names::{Name, Names};
 use ranks::Ranks;
 use std::collections::BTreeSet;
@@ -43,6 +43,7 @@ use trouble::{FrameworkTrouble, KernelTrouble, ToolTrouble, Trouble};
 struct Tables {
     nccl_tests: nccl_tests::Reader,
     perftest: perftest::Reader,
+    steps: train_steps::Reader,
 }
 
 /// Watches lines.
@@ -94,6 +95,8 @@ pub struct Observer {
     pub(crate) nccl_tests: Vec<(FileId, nccl_tests::Run)>,
     /// Benchmark tables.
     pub(crate) perftest: Vec<(FileId, perftest::Run)>,
+    /// Steps of trainings.
+    pub(crate) trainings: Vec<(FileId, train_steps::Run)>,
     /// Where ranks are in the sequence of collectives.
     pub(crate) sequences: frameworks::Sequences,
     tables: Tables,
@@ -151,6 +154,7 @@ impl Observer {
         self.nccl_tests.extend(runs.map(|r| (file, r)));
         let runs = tables.perftest.finish().into_iter();
         self.perftest.extend(runs.map(|r| (file, r)));
+        self.trainings.extend(tables.steps.finish().into_iter().map(|r| (file, r)));
         self.torch = torch_log::Reader::default();
         self.tool_lines = tools::Reader::default();
         self.says = says::Reader::default();

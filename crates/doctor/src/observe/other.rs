@@ -36,6 +36,7 @@ impl Observer {
         let number = u32::try_from(place.line).unwrap_or(u32::MAX);
         self.tables.nccl_tests.line(number, line.as_bytes());
         self.tables.perftest.line(number, line.as_bytes());
+        self.tables.steps.line(number, line.as_bytes());
         let names = &mut self.names;
         let seen = |stamp| Seen { place, text: line, stamp, process: None, rank: None };
         self.tool_lines.header(line);
