@@ -11,8 +11,15 @@ use serde::Serialize;
 use std::sync::LazyLock;
 
 /// What a line of a step has.
-const MARKS: [&str; 7] =
-    [" tps:", " wps:", "elapsed time per iteration (ms):", "iter time (s):", "train_step_timing in s", "\"tracked_stats\"", "\"throughput\""];
+const MARKS: [&str; 7] = [
+    " tps:",
+    " wps:",
+    "elapsed time per iteration (ms):",
+    "iter time (s):",
+    "train_step_timing in s",
+    "\"tracked_stats\"",
+    "\"throughput\"",
+];
 static FIND: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(MARKS).ok());
 
 /// In what the steps are told.
@@ -101,7 +108,12 @@ fn read(line: &str) -> Option<(&'static str, Unit, u64, f64)> {
         return Some(("Megatron-LM", Unit::Seconds, whole_behind(line, "iteration ")?, ms / 1000.0));
     }
     if let Some(s) = number_behind(line, "iter time (s):") {
-        return Some(("DeepSpeed", Unit::Seconds, whole_behind(line, "steps:").or_else(|| whole_behind(line, "step="))?, s));
+        return Some((
+            "DeepSpeed",
+            Unit::Seconds,
+            whole_behind(line, "steps:").or_else(|| whole_behind(line, "step="))?,
+            s,
+        ));
     }
     for mark in ["train_step_timing in s=", "train_step_timing in s:"] {
         if let Some(s) = number_behind(line, mark) {
@@ -125,7 +137,9 @@ fn read(line: &str) -> Option<(&'static str, Unit, u64, f64)> {
 /// The number behind a mark.
 fn number_behind(line: &str, mark: &str) -> Option<f64> {
     let rest = line.split_once(mark)?.1.trim_start();
-    let end = rest.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | 'e' | 'E' | '+' | '-'))).unwrap_or(rest.len());
+    let end = rest
+        .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | 'e' | 'E' | '+' | '-')))
+        .unwrap_or(rest.len());
     let number = rest.get(..end)?.trim_end_matches(',');
     if number.contains(',') { number.replace(',', "").parse().ok() } else { number.parse().ok() }
 }
@@ -148,7 +162,10 @@ mod tests {
                 " iteration       10/  500000 | consumed samples:         2560 | elapsed time per iteration (ms): 4532.1 | throughput per GPU (TFLOP/s/GPU): 401.2 | learning rate: 1.5E-04 |",
                 ("Megatron-LM", Unit::Seconds, 10, 4.5321),
             ),
-            ("steps: 40 loss: 2.3112 iter time (s): 0.512 samples/sec: 250.012", ("DeepSpeed", Unit::Seconds, 40, 0.512)),
+            (
+                "steps: 40 loss: 2.3112 iter time (s): 0.512 samples/sec: 250.012",
+                ("DeepSpeed", Unit::Seconds, 40, 0.512),
+            ),
             (
                 "Epoch 0: :   2%|2         | 100/5000 [02:10<1:46:10, v_num=0, reduced_train_loss=6.9, global_step=99.0, consumed_samples=25600.0, train_step_timing in s=1.250]",
                 ("NeMo", Unit::Seconds, 99, 1.25),
@@ -176,9 +193,11 @@ mod tests {
     #[test]
     fn ranks_repeat_steps_and_a_restart_begins_anew() {
         let line = |step: u32, s: f64| format!("steps: {step} loss: 2.0 iter time (s): {s} samples/sec: 1\n");
-        let text: String = [(1, 0.5), (1, 0.6), (2, 0.5), (2, 0.5), (1, 0.7), (2, 0.7)].map(|(n, s)| line(n, s)).concat();
+        let text: String =
+            [(1, 0.5), (1, 0.6), (2, 0.5), (2, 0.5), (1, 0.7), (2, 0.7)].map(|(n, s)| line(n, s)).concat();
         let runs = parse(text.as_bytes());
-        let seen: Vec<Vec<(u64, u32)>> = runs.iter().map(|r| r.steps.iter().map(|s| (s.step, s.line)).collect()).collect();
+        let seen: Vec<Vec<(u64, u32)>> =
+            runs.iter().map(|r| r.steps.iter().map(|s| (s.step, s.line)).collect()).collect();
         assert_eq!(seen, [vec![(1, 1), (2, 3)], vec![(1, 5), (2, 6)]]);
     }
 }

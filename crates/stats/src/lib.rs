@@ -25,8 +25,8 @@
 #![forbid(unsafe_code)]
 
 pub mod bootstrap;
-pub mod checks;
 pub mod change;
+pub mod checks;
 mod describe;
 pub mod dist;
 mod equivalence;

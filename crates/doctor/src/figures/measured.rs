@@ -190,7 +190,7 @@ fn collective(run: &nccl_tests::Run) -> Option<(u32, Measured<'_>)> {
 
 impl Measured<'_> {
     pub(super) fn unit(&self) -> &'static str {
-        match self.of {
+        match &self.of {
             Of::Port(_) => "Gb/s",
             Of::Collective(_) => "GB/s",
             Of::Latency(_) => "µs",
