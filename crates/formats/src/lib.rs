@@ -10,6 +10,7 @@ pub mod bounds;
 pub mod clip;
 pub mod clock;
 pub mod cmdline;
+pub mod configs;
 pub mod cpuinfo;
 pub mod cpulist;
 pub mod cpupower;
@@ -29,6 +30,7 @@ pub mod ibdev2netdev;
 pub mod ibstat;
 pub mod ibv_devinfo;
 pub mod ip;
+mod indented;
 pub mod iperf;
 mod json;
 mod json_docs;
@@ -189,6 +191,16 @@ tools! {
     NcclTopoXml => plain::NCCL_TOPO_XML,
     HwlocXml => plain::HWLOC_XML,
     KubernetesNodes => kubernetes::TOOL,
+    KubernetesText => kubernetes::TEXT,
+    Sbatch => configs::SBATCH,
+    Compose => configs::COMPOSE,
+    Netplan => configs::NETPLAN,
+    NetworkManager => configs::NETWORK_MANAGER,
+    SystemdUnit => configs::SYSTEMD,
+    Sinfo => configs::SINFO,
+    MachineConfigPools => configs::MACHINE_CONFIG_POOLS,
+    GpuBurn => configs::GPU_BURN,
+    KubectlNodes => configs::KUBECTL_NODES,
     SlurmNodes => slurm::TOOL,
     Series => series::TOOL,
 }

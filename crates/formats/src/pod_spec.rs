@@ -1,8 +1,9 @@
 //! Pods of Kubernetes, and what makes them (Deployments, Jobs, MPIJobs, PyTorchJobs …), as YAML: what their containers ask for. Line by line, as
 //! templates of Helm are no YAML. What is in braces of a template is a value that is not known.
 
-use crate::bounds::{Kept, Limit, TEXT_ITEMS, leave_out};
-use crate::text::{At, decode, lines};
+use crate::bounds::{Kept, Limit, leave_out};
+use crate::indented::{ITEM, Tree, documents, plain};
+use crate::text::{At, decode};
 use crate::tool::{Command, Gives, Mark, Tool, seen};
 use serde::Serialize;
 
@@ -111,180 +112,20 @@ pub fn is_rdma(resource: &str) -> bool {
     }
 }
 
-/// A mapping or an item of a list.
-#[derive(Debug, Default)]
-struct Node {
-    key: String,
-    value: String,
-    line: u32,
-    /// Column at which it begins.
-    indent: usize,
-    children: Vec<Node>,
-}
-
-impl Node {
-    fn child(&self, key: &str) -> Option<&Node> {
-        self.children.iter().find(|c| c.key == key)
-    }
-
-    fn at(&self, path: &[&str]) -> Option<&Node> {
-        path.iter().try_fold(self, |n, key| n.child(key))
-    }
-
-    fn text(&self, key: &str) -> Option<At<String>> {
-        let c = self.child(key)?;
-        let value = plain(&c.value);
-        (!value.is_empty()).then(|| At::new(value.to_owned(), c.line))
-    }
-
-    fn flag(&self, key: &str) -> Option<At<bool>> {
-        let c = self.child(key)?;
-        crate::text::flag(plain(&c.value), "true", "false").map(|f| At::new(f, c.line))
-    }
-
-    /// Items of a list, in lines or in brackets.
-    fn items(&self) -> Vec<At<String>> {
-        if self.value.starts_with('[') {
-            let inside = self.value.trim_matches(['[', ']']);
-            return inside
-                .split(',')
-                .map(|w| At::new(plain(w).to_owned(), self.line))
-                .filter(|w| !w.value.is_empty())
-                .collect();
-        }
-        let items = self.children.iter().filter(|c| c.key == ITEM);
-        items.map(|c| At::new(plain(&c.value).to_owned(), c.line)).filter(|w| !w.value.is_empty()).collect()
-    }
-
-    /// Keys with values, in lines or in braces.
-    fn pairs(&self) -> Vec<(At<String>, String)> {
-        if self.value.starts_with('{') && !self.value.starts_with("{{") {
-            let inside = self.value.trim_matches(['{', '}']);
-            let pairs = inside.split(',').filter_map(|p| p.rsplit_once(':'));
-            return pairs.map(|(k, v)| (At::new(plain(k).to_owned(), self.line), plain(v).to_owned())).collect();
-        }
-        let children = self.children.iter().filter(|c| c.key != ITEM);
-        children.map(|c| (At::new(plain(&c.key).to_owned(), c.line), plain(&c.value).to_owned())).collect()
-    }
-}
-
-/// The key of an item of a list.
-const ITEM: &str = "-";
-/// Deeper than any object of Kubernetes.
-const DEPTH: usize = 48;
-
-/// Without quotes and a comment behind it.
-fn plain(value: &str) -> &str {
-    let value = value.trim();
-    let quote = value.chars().next().filter(|q| matches!(q, '"' | '\''));
-    match quote {
-        Some(q) => value.get(1..).and_then(|v| v.split(q).next()).unwrap_or_default(),
-        None => value.split(" #").next().unwrap_or_default().trim_end(),
-    }
-}
-
 /// Reads the pods of one or several documents.
 #[must_use]
 pub fn read(bytes: &[u8]) -> Kept<Pod> {
-    let text = decode(bytes);
     let mut kept = Kept::default();
-    let mut stack: Vec<Node> = vec![Node::default()];
-    let (mut nodes, mut block) = (0_usize, None);
-    for (line, raw) in lines(&text) {
-        let indent = raw.bytes().take_while(|b| *b == b' ').count();
-        let body = raw.trim();
-        if body.is_empty() || body.starts_with('#') {
-            continue;
-        }
-        // A block of text, until something stands less deep.
-        if block.is_some_and(|deep| indent > deep) {
-            continue;
-        }
-        block = None;
-        if body == "---" {
-            finish(&mut stack, 0);
-            pods(&stack.pop().unwrap_or_default(), &mut kept);
-            stack = vec![Node::default()];
-            continue;
-        }
-        let (mut at, mut rest) = (indent, body);
-        while rest == ITEM || rest.starts_with("- ") {
-            push(&mut stack, Node { key: ITEM.to_owned(), line, indent: at, ..Node::default() });
-            let inner = rest.get(1..).unwrap_or_default();
-            at += 1 + inner.bytes().take_while(|b| *b == b' ').count();
-            rest = inner.trim_start();
-            nodes += 1;
-        }
-        if nodes >= TEXT_ITEMS {
-            leave_out(&mut kept.left_out, Limit::TEXT_ITEMS, line);
-            continue;
-        }
-        nodes += 1;
-        match key_value(rest) {
-            Some((key, value)) => {
-                if matches!(value.as_bytes(), [b'|' | b'>', ..]) {
-                    block = Some(at);
-                }
-                push(
-                    &mut stack,
-                    Node { key: key.to_owned(), value: value.to_owned(), line, indent: at, children: Vec::new() },
-                );
-            }
-            // The value of an item.
-            None if !rest.is_empty() => {
-                if let Some(item) = stack.last_mut().filter(|n| n.key == ITEM && n.value.is_empty()) {
-                    rest.clone_into(&mut item.value);
-                }
-            }
-            None => {}
-        }
+    for document in documents(&decode(bytes), &mut kept.left_out) {
+        pods(&document, &mut kept);
     }
-    finish(&mut stack, 0);
-    pods(&stack.pop().unwrap_or_default(), &mut kept);
     kept
 }
 
-/// `key: value`; a key has no spaces, unless it is in quotes.
-fn key_value(text: &str) -> Option<(&str, &str)> {
-    let (key, value) = match text.strip_suffix(':') {
-        Some(key) if !key.contains(": ") => (key, ""),
-        _ => text.split_once(": ")?,
-    };
-    let key = plain(key);
-    (!key.is_empty() && key.len() <= 256 && !key.contains([' ', '{', '['])).then(|| (key, value.trim()))
-}
-
-/// Puts a node below what it belongs to.
-fn push(stack: &mut Vec<Node>, node: Node) {
-    // An item stands as deep as the key of its list, or deeper.
-    let is_item = node.key == ITEM;
-    while stack.len() > 1
-        && (stack.len() > DEPTH
-            || stack.last().is_some_and(|top| {
-                node.indent < top.indent || node.indent == top.indent && !(is_item && top.key != ITEM)
-            }))
-    {
-        close(stack);
-    }
-    stack.push(node);
-}
-
-fn close(stack: &mut Vec<Node>) {
-    if let (Some(done), Some(parent)) = (stack.pop(), stack.last_mut()) {
-        parent.children.push(done);
-    }
-}
-
-fn finish(stack: &mut Vec<Node>, left: usize) {
-    while stack.len() > left + 1 {
-        close(stack);
-    }
-}
-
 /// All pods of a document.
-fn pods(root: &Node, kept: &mut Kept<Pod>) {
+fn pods(root: &Tree, kept: &mut Kept<Pod>) {
     let name = root.at(&["metadata", "name"]).map(|n| plain(&n.value).to_owned());
-    let mut todo: Vec<(&Node, Option<&Node>)> = vec![(root, None)];
+    let mut todo: Vec<(&Tree, Option<&Tree>)> = vec![(root, None)];
     while let Some((node, above)) = todo.pop() {
         if let Some(list) = node.child("containers") {
             let pod = pod(node, list, above.or(Some(root)), name.clone());
@@ -300,9 +141,9 @@ fn pods(root: &Node, kept: &mut Kept<Pod>) {
 }
 
 /// `of`: what holds the specification, with its annotations.
-fn pod(spec: &Node, list: &Node, of: Option<&Node>, name: Option<String>) -> Pod {
+fn pod(spec: &Tree, list: &Tree, of: Option<&Tree>, name: Option<String>) -> Pod {
     let networks = of.and_then(|o| o.at(&["metadata", "annotations", "k8s.v1.cni.cncf.io/networks"]));
-    let split = |n: &Node| -> Vec<At<String>> {
+    let split = |n: &Tree| -> Vec<At<String>> {
         let value = plain(&n.value);
         // The form in JSON names each network once.
         let names: Vec<&str> = if value.starts_with('[') {
@@ -313,7 +154,7 @@ fn pod(spec: &Node, list: &Node, of: Option<&Node>, name: Option<String>) -> Pod
         names.into_iter().filter(|n| !n.is_empty()).map(|w| At::new(w.to_owned(), n.line)).collect()
     };
     let volumes = spec.child("volumes").map(|v| v.children.as_slice()).unwrap_or_default();
-    let memory = |v: &Node| {
+    let memory = |v: &Tree| {
         let dir = v.child("emptyDir")?;
         let pairs = dir.pairs();
         let of = |key: &str| pairs.iter().find(|(k, _)| k.value == key);
@@ -331,10 +172,10 @@ fn pod(spec: &Node, list: &Node, of: Option<&Node>, name: Option<String>) -> Pod
     }
 }
 
-fn container(c: &Node) -> Container {
+fn container(c: &Tree) -> Container {
     let mut resources: Vec<(At<String>, Option<u64>)> = Vec::new();
     for of in ["limits", "requests"] {
-        for (name, count) in c.at(&["resources", of]).map(Node::pairs).unwrap_or_default() {
+        for (name, count) in c.at(&["resources", of]).map(Tree::pairs).unwrap_or_default() {
             if !resources.iter().any(|(n, _)| n.value == name.value) {
                 resources.push((name, count.parse().ok()));
             }
@@ -346,7 +187,7 @@ fn container(c: &Node) -> Container {
         line: c.line,
         name: c.text("name").map(|n| n.value),
         resources,
-        capabilities: security.and_then(|s| s.at(&["capabilities", "add"])).map(Node::items).unwrap_or_default(),
+        capabilities: security.and_then(|s| s.at(&["capabilities", "add"])).map(Tree::items).unwrap_or_default(),
         privileged: security.and_then(|s| s.flag("privileged")),
         mounts: mounts.iter().filter_map(|m| Some((m.text("name")?.value, m.text("mountPath")?))).collect(),
     }

@@ -3,6 +3,9 @@
 //! Only what claims something about the node is kept: labels, annotations, taints, resources, conditions. Field names are those of `v1.Node`.
 
 mod object;
+mod written;
+
+pub use written::{TEXT, read_text};
 
 use crate::bounds::{Kept, Limit};
 use crate::error::{ParseError, Why};
@@ -18,7 +21,10 @@ pub const TOOL: Tool = Tool {
     run: "kubectl get node NAME -o json",
     gives: Gives::Facts,
     marks: &[Mark::Json(is_of_nodes)],
-    commands: &[Command::with("kubectl", &["get", "node"]), Command::with("kubectl", &["get", "nodes"])],
+    commands: &[
+        Command::with("kubectl", &["get", "node", "json"]),
+        Command::with("kubectl", &["get", "nodes", "json"]),
+    ],
     documents: &["kubectl_get_node", "kubectl-get-node"],
     read: |b| seen(read(b).is_ok()),
     samples: &[

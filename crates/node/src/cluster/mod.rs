@@ -20,7 +20,8 @@ pub struct Cluster {
 impl Cluster {
     pub(crate) fn decode(s: &Snapshot, cuts: &mut Vec<Cut>) -> Self {
         Cluster {
-            kubernetes: own(s, cuts, OutputKind::KubernetesNodes, |b| kubernetes::read(b).map_err(|e| malformed(&e))),
+            kubernetes: own(s, cuts, OutputKind::KubernetesNodes, |b| kubernetes::read(b).map_err(|e| malformed(&e)))
+                .or(|| own(s, cuts, OutputKind::KubernetesText, |b| Ok(kubernetes::read_text(b)))),
             slurm: own(s, cuts, OutputKind::SlurmNodes, |b| Ok(slurm::read(b))),
         }
     }
