@@ -184,6 +184,22 @@ fn one_live_node_is_as_its_snapshot() {
 }
 
 /// Ctrl-C while hosts are asked: nothing is left there, and no snapshot here.
+/// Each reading of a node is a connection of its own; a node that is dead is named, and what the others show is shown.
+#[test]
+fn counters_are_watched_on_live_nodes() {
+    let Some(hosts) = Hosts::start() else { return };
+    let watch = ["watch", "counters", "--interval", "1s", "--count", "1"];
+    let (json, code) = hosts.json("watch-1", &watch, &all(&[TWO[0], DEAD]));
+    let nodes = json["nodes"].as_array().unwrap();
+    let of = |name: &str| nodes.iter().find(|n| n["name"] == name).unwrap_or_else(|| panic!("{name} in {nodes:?}"));
+    assert_eq!((nodes.len(), code), (2, 2), "{json}");
+    assert!(of(DEAD)["error"].is_string() && of(DEAD)["verdict"].is_null(), "{json}");
+    // The program prints the same snapshot each time: nothing grew, and nothing passed.
+    let live = of(TWO[0]);
+    assert_eq!((live["intervals"].as_u64(), live["verdict"].as_str()), (Some(1), Some("unknown")), "{json}");
+    assert!(live["judged"].as_u64().is_some_and(|n| n > 50), "{json}");
+}
+
 #[test]
 fn an_interrupted_verb_leaves_nothing() {
     let Some(hosts) = Hosts::start() else { return };
