@@ -120,6 +120,9 @@ pub(crate) fn documents(text: &str, left_out: &mut Vec<LeftOut>) -> Vec<Tree> {
             }
             // The value of an item.
             None if !rest.is_empty() => {
+                if matches!(rest.as_bytes(), [b'|' | b'>', ..]) {
+                    block = Some(indent);
+                }
                 if let Some(item) = stack.last_mut().filter(|n| n.key == ITEM && n.value.is_empty()) {
                     rest.clone_into(&mut item.value);
                 }
