@@ -32,7 +32,9 @@ pub const NETPLAN: Tool = Tool {
     name: "netplan",
     called: "netplan",
     run: "cat /etc/netplan/*.yaml",
-    gives: Gives::NoFacts("a configuration of netplan: what it asks for, not what is in force (`ip -d link; ip addr` shows that)"),
+    gives: Gives::NoFacts(
+        "a configuration of netplan: what it asks for, not what is in force (`ip -d link; ip addr` shows that)",
+    ),
     marks: &[Mark::LineWith(|l| l == "network:", "ethernets:"), Mark::LineWith(|l| l == "network:", "bonds:")],
     commands: &[Command::any("netplan")],
     read: |b| seen(b.len()),
@@ -45,7 +47,9 @@ pub const NETWORK_MANAGER: Tool = Tool {
     name: "network-manager",
     called: "connection (NetworkManager)",
     run: "cat /etc/NetworkManager/system-connections/*.nmconnection",
-    gives: Gives::NoFacts("a connection of NetworkManager: what it asks for, not what is in force (`ip -d link; ip addr` shows that)"),
+    gives: Gives::NoFacts(
+        "a connection of NetworkManager: what it asks for, not what is in force (`ip -d link; ip addr` shows that)",
+    ),
     marks: &[Mark::LineWith(|l| l == "[connection]", "type=")],
     read: |b| seen(b.len()),
     samples: &["[connection]\nid=enp24s0np0\ntype=ethernet\n\n[ethernet]\nmtu=9000\n"],
@@ -57,7 +61,9 @@ pub const SYSTEMD: Tool = Tool {
     name: "systemd-unit",
     called: "unit (systemd)",
     run: "systemctl cat UNIT",
-    gives: Gives::NoFacts("a unit of systemd: what it starts, not what that did (`systemctl status` and the kernel's own files show that)"),
+    gives: Gives::NoFacts(
+        "a unit of systemd: what it starts, not what that did (`systemctl status` and the kernel's own files show that)",
+    ),
     marks: &[Mark::LineWith(|l| l == "[Service]", "Exec"), Mark::LineWith(|l| l == "[Service]", "Limit")],
     commands: &[Command::with("systemctl", &["cat"])],
     read: |b| seen(b.len()),
@@ -74,7 +80,9 @@ pub const SINFO: Tool = Tool {
     marks: &[Mark::Line(|l| l.starts_with("PARTITION ") && l.contains(" NODELIST"))],
     commands: &[Command::any("sinfo")],
     read: |b| seen(b.len()),
-    samples: &["PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST\ngpu*         up   infinite     30    mix gpu[001-030]\n"],
+    samples: &[
+        "PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST\ngpu*         up   infinite     30    mix gpu[001-030]\n",
+    ],
     ..Tool::NONE
 };
 
@@ -83,11 +91,15 @@ pub const MACHINE_CONFIG_POOLS: Tool = Tool {
     name: "machine-config-pools",
     called: "oc get mcp",
     run: "oc get mcp",
-    gives: Gives::NoFacts("the pools of OpenShift's machine configurations (`oc get machineconfig NAME -o yaml` has what one asks for)"),
+    gives: Gives::NoFacts(
+        "the pools of OpenShift's machine configurations (`oc get machineconfig NAME -o yaml` has what one asks for)",
+    ),
     marks: &[Mark::Line(|l| l.starts_with("NAME ") && l.contains(" DEGRADED") && l.contains(" MACHINECOUNT"))],
     commands: &[Command::with("oc", &["get", "mcp"])],
     read: |b| seen(b.len()),
-    samples: &["NAME     CONFIG               UPDATED   UPDATING   DEGRADED   MACHINECOUNT   READYMACHINECOUNT\nworker   rendered-worker-1    False     True       False      8              5\n"],
+    samples: &[
+        "NAME     CONFIG               UPDATED   UPDATING   DEGRADED   MACHINECOUNT   READYMACHINECOUNT\nworker   rendered-worker-1    False     True       False      8              5\n",
+    ],
     ..Tool::NONE
 };
 
@@ -96,11 +108,15 @@ pub const GPU_BURN: Tool = Tool {
     name: "gpu-burn",
     called: "gpu-burn",
     run: "gpu_burn 60",
-    gives: Gives::NoFacts("a run of gpu-burn: whether the GPUs compute rightly under load, and nothing of links or networks"),
+    gives: Gives::NoFacts(
+        "a run of gpu-burn: whether the GPUs compute rightly under load, and nothing of links or networks",
+    ),
     marks: &[Mark::LineWith(|l| l.contains("proc'd: ") && l.contains("Gflop/s"), "errors:")],
     commands: &[Command::any("gpu_burn"), Command::any("gpu-burn")],
     read: |b| seen(b.len()),
-    samples: &["Burning for 60 seconds.\n100.0%  proc'd: 6120 (58230 Gflop/s)   errors: 0   temps: 61 C \n\nTested 1 GPUs:\n\tGPU 0: OK\n"],
+    samples: &[
+        "Burning for 60 seconds.\n100.0%  proc'd: 6120 (58230 Gflop/s)   errors: 0   temps: 61 C \n\nTested 1 GPUs:\n\tGPU 0: OK\n",
+    ],
     ..Tool::NONE
 };
 

@@ -29,7 +29,8 @@ pub const TEXT: Tool = Tool {
 #[must_use]
 pub fn read_text(bytes: &[u8]) -> Kept<Node> {
     let text = decode(bytes);
-    let is_yaml = lines(&text).any(|(_, l)| matches!(l.trim().trim_start_matches("- "), "kind: Node" | "kind: NodeList"));
+    let is_yaml =
+        lines(&text).any(|(_, l)| matches!(l.trim().trim_start_matches("- "), "kind: Node" | "kind: NodeList"));
     let mut kept = Kept::default();
     let nodes = if is_yaml { of_yaml(&text, &mut kept) } else { described(&text) };
     for mut node in nodes.into_iter().filter(|n| !n.name.is_empty()) {
@@ -189,10 +190,14 @@ mod tests {
         let text = "Name:               gpu7\nRoles:              worker\nLabels:             kubernetes.io/arch=amd64\n                    nvidia.com/gpu.count=8\nAnnotations:        example.com/a: b\nTaints:             nvidia.com/gpu=present:NoSchedule\n                    nvidia.com/gpu:NoExecute\nUnschedulable:      true\nConditions:\n  Type             Status  LastHeartbeatTime                 LastTransitionTime                Reason                       Message\n  ----             ------  -----------------                 ------------------                ------                       -------\n  Ready            True    Mon, 10 Mar 2025 10:20:30 +0000   Mon, 03 Mar 2025 10:20:30 +0000   KubeletReady                 kubelet is posting ready status\nAddresses:\n  InternalIP:  10.0.0.12\nCapacity:\n  nvidia.com/gpu:     8\nAllocatable:\n  nvidia.com/gpu:     7\nSystem Info:\n  Machine ID:                 abc\n";
         let all = read_text(text.as_bytes()).items;
         let [n] = all.as_slice() else { panic!("{all:?}") };
-        assert_eq!((n.name.as_str(), n.unschedulable, n.labels.len(), n.machine_id.as_deref()), ("gpu7", true, 2, Some("abc")));
+        assert_eq!(
+            (n.name.as_str(), n.unschedulable, n.labels.len(), n.machine_id.as_deref()),
+            ("gpu7", true, 2, Some("abc"))
+        );
         assert_eq!(resources(n), [("nvidia.com/gpu", Some("8"), Some("7"))]);
         assert_eq!(n.taints.iter().map(|t| t.effect.as_str()).collect::<Vec<_>>(), ["NoSchedule,NoExecute"]);
-        let ready: Vec<_> = n.conditions.iter().map(|c| (c.name.as_str(), c.status.as_str(), c.reason.as_deref())).collect();
+        let ready: Vec<_> =
+            n.conditions.iter().map(|c| (c.name.as_str(), c.status.as_str(), c.reason.as_deref())).collect();
         assert_eq!(ready, [("Ready", "True", Some("KubeletReady"))]);
         assert_eq!(n.internal_ip.as_deref(), Some("10.0.0.12"));
     }
