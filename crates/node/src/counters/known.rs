@@ -647,8 +647,6 @@ pub const KNOWN: &[Known] = &[
         "an NVLink had to be trained anew",
         "reset the GPU; reseat the board if it comes back",
     ),
-    data(&["pcie_tx_bytes"], Bytes, "sent"),
-    data(&["pcie_rx_bytes"], Bytes, "received"),
     data(&["nvlink_tx_kib"], Kib, "sent"),
     data(&["nvlink_rx_kib"], Kib, "received"),
 ];
