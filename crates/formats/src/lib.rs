@@ -29,7 +29,6 @@ pub mod ib_port;
 pub mod ibdev2netdev;
 pub mod ibstat;
 pub mod ibv_devinfo;
-mod indented;
 pub mod ip;
 pub mod iperf;
 mod json;
@@ -96,6 +95,7 @@ pub mod units;
 pub mod wildcard;
 pub mod xid;
 mod xml;
+mod yaml;
 
 pub use error::{ParseError, Why};
 pub use text::At;

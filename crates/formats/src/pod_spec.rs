@@ -1,8 +1,8 @@
-//! Pods of Kubernetes, and what makes them (Deployments, Jobs, MPIJobs, PyTorchJobs …), as YAML: what their containers ask for. Line by line, as
-//! templates of Helm are no YAML. What is in braces of a template is a value that is not known.
+//! Pods of Kubernetes, and what makes them (Deployments, Jobs, MPIJobs, PyTorchJobs …), as YAML: what their containers ask for. What is in braces of a
+//! template is a value that is not known.
 
 use crate::bounds::{Kept, Limit, leave_out};
-use crate::indented::{ITEM, Tree, documents, plain};
+use crate::yaml::{ITEM, Tree, documents};
 use crate::text::{At, decode};
 use crate::tool::{Command, Gives, Mark, Tool, seen};
 use serde::Serialize;
@@ -43,7 +43,7 @@ const KINDS: [&str; 16] = [
 ];
 
 fn is_kind(line: &str) -> bool {
-    line.strip_prefix("kind:").is_some_and(|k| KINDS.contains(&k.trim().trim_matches(['"', '\''])))
+    line.trim_start().trim_start_matches("- ").strip_prefix("kind:").is_some_and(|k| KINDS.contains(&k.trim().trim_matches(['"', '\''])))
 }
 
 /// What a pod asks for.
@@ -59,8 +59,14 @@ pub struct Pod {
     pub host_ipc: Option<At<bool>>,
     /// Networks that are attached beside the cluster's own (`k8s.v1.cni.cncf.io/networks`).
     pub networks: Vec<At<String>>,
+    /// Networks of GKE that are attached (`networking.gke.io/interfaces`).
+    pub gke_networks: Vec<At<String>>,
+    /// Devices that are claimed (`resourceClaims`, Dynamic Resource Allocation), by the names of the claims.
+    pub claims: Vec<At<String>>,
     /// Volumes that are memory, with their size limits as written.
     pub memory_volumes: Vec<(String, Option<At<String>>)>,
+    /// Volumes that are the host's directories: name, path.
+    pub host_volumes: Vec<(String, At<String>)>,
     /// Containers, without those that only prepare.
     pub containers: Vec<Container>,
 }
@@ -122,54 +128,58 @@ pub fn read(bytes: &[u8]) -> Kept<Pod> {
     kept
 }
 
-/// All pods of a document.
+/// All pods of a document. A pod has the name of the nearest object that it is in.
 fn pods(root: &Tree, kept: &mut Kept<Pod>) {
-    let name = root.at(&["metadata", "name"]).map(|n| plain(&n.value).to_owned());
-    let mut todo: Vec<(&Tree, Option<&Tree>)> = vec![(root, None)];
-    while let Some((node, above)) = todo.pop() {
+    let mut todo: Vec<(&Tree, &Tree, Option<&Tree>)> = vec![(root, root, None)];
+    while let Some((node, above, name)) = todo.pop() {
+        let name = node.at(&["metadata", "name"]).or(name);
         if let Some(list) = node.child("containers") {
-            let pod = pod(node, list, above.or(Some(root)), name.clone());
             if kept.items.len() >= crate::bounds::GPUS {
                 leave_out(&mut kept.left_out, Limit::GPUS, list.line);
             } else {
-                kept.items.push(pod);
+                kept.items.push(pod(node, list, above, name.map(|n| n.value.clone())));
             }
         }
-        todo.extend(node.children.iter().rev().map(|c| (c, Some(node))));
+        todo.extend(node.children.iter().rev().map(|c| (c, node, name)));
     }
     kept.items.sort_by_key(|p| p.line);
 }
 
 /// `of`: what holds the specification, with its annotations.
-fn pod(spec: &Tree, list: &Tree, of: Option<&Tree>, name: Option<String>) -> Pod {
-    let networks = of.and_then(|o| o.at(&["metadata", "annotations", "k8s.v1.cni.cncf.io/networks"]));
-    let split = |n: &Tree| -> Vec<At<String>> {
-        let value = plain(&n.value);
-        // The form in JSON names each network once.
-        let names: Vec<&str> = if value.starts_with('[') {
-            value.split("\"name\"").skip(1).filter_map(|p| p.split('"').nth(1)).collect()
-        } else {
-            value.split(',').map(str::trim).collect()
-        };
-        names.into_iter().filter(|n| !n.is_empty()).map(|w| At::new(w.to_owned(), n.line)).collect()
+fn pod(spec: &Tree, list: &Tree, of: &Tree, name: Option<String>) -> Pod {
+    let annotated = |key: &str, field: &str| {
+        let of = of.at(&["metadata", "annotations", key]);
+        of.map(|n| networks(n, field)).unwrap_or_default()
     };
-    let volumes = spec.child("volumes").map(|v| v.children.as_slice()).unwrap_or_default();
     let memory = |v: &Tree| {
         let dir = v.child("emptyDir")?;
-        let pairs = dir.pairs();
-        let of = |key: &str| pairs.iter().find(|(k, _)| k.value == key);
-        let is_memory = of("medium").is_some_and(|(_, v)| v == "Memory");
-        is_memory.then(|| Some((v.text("name")?.value, of("sizeLimit").map(|(k, v)| At::new(v.clone(), k.line)))))?
+        let is_memory = dir.child("medium").is_some_and(|m| m.value == "Memory");
+        is_memory.then(|| Some((v.text("name")?.value, dir.text("sizeLimit"))))?
     };
+    let of_host = |v: &Tree| Some((v.text("name")?.value, v.child("hostPath")?.text("path")?));
     Pod {
         line: list.line,
         name,
         host_network: spec.flag("hostNetwork"),
         host_ipc: spec.flag("hostIPC"),
-        networks: networks.map(split).unwrap_or_default(),
-        memory_volumes: volumes.iter().filter_map(memory).collect(),
+        networks: annotated("k8s.v1.cni.cncf.io/networks", "name"),
+        gke_networks: annotated("networking.gke.io/interfaces", "network"),
+        claims: spec.list("resourceClaims").filter_map(|c| c.text("name")).collect(),
+        memory_volumes: spec.list("volumes").filter_map(memory).collect(),
+        host_volumes: spec.list("volumes").filter_map(of_host).collect(),
         containers: list.children.iter().filter(|c| c.key == ITEM).map(container).collect(),
     }
+}
+
+/// Names of networks, with commas between them, or as `field` of objects in JSON.
+fn networks(n: &Tree, field: &str) -> Vec<At<String>> {
+    let quoted = format!("\"{field}\"");
+    let names: Vec<&str> = if n.value.trim_start().starts_with('[') {
+        n.value.split(&quoted).skip(1).filter_map(|p| p.split('"').nth(1)).collect()
+    } else {
+        n.value.split(',').map(str::trim).collect()
+    };
+    names.into_iter().filter(|n| !n.is_empty()).map(|w| At::new(w.to_owned(), n.line)).collect()
 }
 
 fn container(c: &Tree) -> Container {
@@ -182,14 +192,13 @@ fn container(c: &Tree) -> Container {
         }
     }
     let security = c.child("securityContext");
-    let mounts = c.child("volumeMounts").map(|m| m.children.as_slice()).unwrap_or_default();
     Container {
         line: c.line,
         name: c.text("name").map(|n| n.value),
         resources,
         capabilities: security.and_then(|s| s.at(&["capabilities", "add"])).map(Tree::items).unwrap_or_default(),
         privileged: security.and_then(|s| s.flag("privileged")),
-        mounts: mounts.iter().filter_map(|m| Some((m.text("name")?.value, m.text("mountPath")?))).collect(),
+        mounts: c.list("volumeMounts").filter_map(|m| Some((m.text("name")?.value, m.text("mountPath")?))).collect(),
     }
 }
 
@@ -234,6 +243,20 @@ mod tests {
         }
         let deep = (0..500).map(|n| format!("{}k:\n", " ".repeat(n))).collect::<String>();
         assert!(read(deep.as_bytes()).items.is_empty());
+    }
+
+    #[test]
+    fn flows_claims_networks_of_gke_and_lists() {
+        let text = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: a\n    annotations:\n      networking.gke.io/interfaces: |\n        [ {\"interfaceName\":\"eth0\",\"network\":\"default\"},\n          {\"interfaceName\":\"eth2\",\"network\":\"rdma-0\"} ]\n  spec:\n    resourceClaims:\n    - name: nic\n      resourceClaimTemplateName: t\n    volumes:\n    - { name: devinf, hostPath: { path: /dev/infiniband }}\n    - { name: shm, emptyDir: { medium: Memory, sizeLimit: 32Gi }}\n    containers:\n    - name: x\n      volumeMounts:\n      - { mountPath: /dev/infiniband, name: devinf }\n      - { mountPath: /dev/shm, name: shm }\n      resources:\n        limits:\n          nvidia.com/gpu: 1 # one each\n";
+        assert!(text.lines().any(is_kind));
+        let all = read(text.as_bytes()).items;
+        let [pod] = all.as_slice() else { panic!("{all:?}") };
+        let words = |w: &[At<String>]| w.iter().map(|w| w.value.clone()).collect::<Vec<_>>();
+        assert_eq!((pod.name.as_deref(), words(&pod.gke_networks), words(&pod.claims)), (Some("a"), vec!["default".to_owned(), "rdma-0".to_owned()], vec!["nic".to_owned()]));
+        assert_eq!(pod.memory_volumes, [("shm".to_owned(), Some(At::new("32Gi".to_owned(), 18)))]);
+        assert_eq!(pod.host_volumes, [("devinf".to_owned(), At::new("/dev/infiniband".to_owned(), 17))]);
+        let c = &pod.containers[0];
+        assert_eq!((c.gpus(), c.mounts.len()), (Some(Some(1)), 2));
     }
 
     #[test]

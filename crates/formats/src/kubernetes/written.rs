@@ -2,7 +2,7 @@
 
 use super::{ANNOTATION, Condition, Node, Pair, Resource, Taint};
 use crate::bounds::{Kept, Limit, leave_out};
-use crate::indented::{ITEM, Tree, documents, plain};
+use crate::yaml::{ITEM, Tree, documents};
 use crate::text::{decode, lines};
 use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
 
@@ -136,7 +136,7 @@ fn described(text: &str) -> Vec<Node> {
 fn of_yaml(text: &str, kept: &mut Kept<Node>) -> Vec<Node> {
     let mut all = Vec::new();
     for document in documents(text, &mut kept.left_out) {
-        let is_node = |t: &Tree| t.child("kind").is_some_and(|k| plain(&k.value) == "Node");
+        let is_node = |t: &Tree| t.child("kind").is_some_and(|k| k.value == "Node");
         if is_node(&document) {
             all.extend(object(&document));
         }
@@ -148,7 +148,7 @@ fn of_yaml(text: &str, kept: &mut Kept<Node>) -> Vec<Node> {
 
 fn object(tree: &Tree) -> Option<Node> {
     let name = tree.at(&["metadata", "name"])?;
-    let mut node = Node { line: name.line, name: plain(&name.value).to_owned(), ..Node::default() };
+    let mut node = Node { line: name.line, name: name.value.clone(), ..Node::default() };
     let pairs = |path: &[&str]| tree.at(path).map(Tree::pairs).unwrap_or_default();
     for (name, value) in pairs(&["metadata", "labels"]) {
         node.labels.push(Pair { line: name.line, name: name.value, value });
@@ -170,9 +170,9 @@ fn object(tree: &Tree) -> Option<Node> {
         let reason = c.text("reason").map(|r| r.value);
         node.conditions.push(Condition { line: c.line, name: said(c, "type"), status: said(c, "status"), reason });
     }
-    node.unschedulable = tree.at(&["spec", "unschedulable"]).is_some_and(|u| plain(&u.value) == "true");
-    node.machine_id = tree.at(&["status", "nodeInfo", "machineID"]).map(|m| plain(&m.value).to_owned());
-    node.system_uuid = tree.at(&["status", "nodeInfo", "systemUUID"]).map(|m| plain(&m.value).to_ascii_lowercase());
+    node.unschedulable = tree.at(&["spec", "unschedulable"]).is_some_and(|u| u.value == "true");
+    node.machine_id = tree.at(&["status", "nodeInfo", "machineID"]).map(|m| m.value.clone());
+    node.system_uuid = tree.at(&["status", "nodeInfo", "systemUUID"]).map(|m| m.value.to_ascii_lowercase());
     Some(node)
 }
 

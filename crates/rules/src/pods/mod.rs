@@ -7,6 +7,7 @@ mod shm;
 use crate::rule::{Rule, Source};
 use crate::{Cx, Findings, Subject};
 use linerate_formats::pod_spec::Container;
+use linerate_formats::text::At;
 use linerate_node::pods::PodAt;
 use linerate_snapshot::Place;
 
@@ -36,6 +37,12 @@ impl Job<'_> {
     fn place(&self) -> Place {
         let line = self.container.resources.iter().find(|(n, _)| n.value == "nvidia.com/gpu").map(|(n, _)| n.line);
         self.pod.at(line.unwrap_or(self.container.line))
+    }
+
+    /// A directory of the host that is mounted, by the host's path.
+    fn host_mount(&self, is_it: impl Fn(&str) -> bool) -> Option<&At<String>> {
+        let of_host = |name: &String| self.pod.pod.host_volumes.iter().find(|(v, _)| v == name);
+        self.container.mounts.iter().filter_map(|(name, _)| of_host(name)).map(|(_, path)| path).find(|p| is_it(&p.value))
     }
 
     /// Whether it may use whatever the host has.

@@ -2,6 +2,8 @@
 
 use super::{Job, PLUGIN, READS};
 use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source};
+use linerate_formats::text::At;
+use linerate_snapshot::Place;
 
 /// GPUs from which on a container usually has a node to itself, and talks to others.
 const WHOLE_NODE: u64 = 8;
@@ -24,7 +26,8 @@ pub(super) static RULE: Rule = Rule {
 ## What it checks
 Of each container that asks for `nvidia.com/gpu`: whether it asks for a resource that is an RDMA device (`rdma/…`, SR-IOV's, `vpc.amazonaws.com/efa`). With
 8 GPUs and none it is medium, with fewer information. Where it asks for fewer devices of SR-IOV than it attaches networks (`k8s.v1.cni.cncf.io/networks`), it is low: each network needs a
-device of its own. A privileged container sees the host's devices, and is right as it is where it is on the host's network.
+device of its own. A privileged container sees the host's devices, and is right as it is where it is on the host's network. So are networks of GKE with `rdma` in their names. Claims
+of Dynamic Resource Allocation, other networks of GKE, and a mount of the host's /dev/infiniband are answered with unknown: what they give is not in the pod.
 
 ## Why it matters
 A pod gets no /dev/infiniband unless it asks for it. NCCL then finds no device, says `Using network Socket` in its log, and works, slowly.
@@ -50,15 +53,13 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 
 fn judge(job: &Job<'_>, out: &mut Findings) {
     let rdma: Vec<_> = job.container.rdma().collect();
-    let host = job.pod.pod.host_network.as_ref().is_some_and(|h| h.value);
     let Some((first, _)) = rdma.first() else {
-        if job.is_privileged() {
-            let text = if host {
-                "privileged, on the host's network: it sees the host's devices"
-            } else {
-                "privileged: it sees the host's devices"
+        if let Some(way) = another_way(job) {
+            let (finding, at) = match way {
+                Way::Shown(text, at) => (out.pass(job.subject(), text), at),
+                Way::NotShown(text, at) => (out.unknown(job.subject(), text), at),
             };
-            out.pass(job.subject(), text).at(job.place());
+            finding.at(at);
             return;
         }
         let Some(gpus) = job.gpus else {
@@ -67,7 +68,7 @@ fn judge(job: &Job<'_>, out: &mut Findings) {
             return;
         };
         let whole = gpus >= WHOLE_NODE;
-        let text = format_args!("asks for {gpus} GPU(s) and no RDMA device: NCCL reaches other nodes through sockets");
+        let text = format_args!("asks for {gpus} GPU(s) and no RDMA device: between nodes NCCL uses sockets");
         let finding = out.fail(job.subject(), text).severity(if whole { Severity::Medium } else { Severity::Info });
         finding.at(job.place()).fix(|| {
             Remedy::investigate(
@@ -94,4 +95,38 @@ fn judge(job: &Job<'_>, out: &mut Findings) {
         }
         Some(n) => _ = out.pass(job.subject(), format_args!("asks for {n} of {}", first.value)).at(at),
     }
+}
+
+/// A way to RDMA devices that is no resource of a container.
+enum Way {
+    Shown(String, Place),
+    NotShown(String, Place),
+}
+
+fn another_way(job: &Job<'_>) -> Option<Way> {
+    let pod = &job.pod.pod;
+    let at = |line| job.pod.at(line);
+    if job.is_privileged() {
+        let on_host = pod.host_network.as_ref().is_some_and(|h| h.value);
+        let network = if on_host { ", on the host's network" } else { "" };
+        return Some(Way::Shown(format!("privileged{network}: it sees the host's devices"), job.place()));
+    }
+    let names = |all: &[At<String>]| all.iter().map(|n| n.value.as_str()).collect::<Vec<_>>().join(", ");
+    if let Some(claim) = pod.claims.first() {
+        let text = format!("claims devices ({}): whether they are RDMA devices is in the claims", names(&pod.claims));
+        return Some(Way::NotShown(text, at(claim.line)));
+    }
+    if let Some(network) = pod.gke_networks.first() {
+        let rdma: Vec<_> = pod.gke_networks.iter().filter(|n| n.value.contains("rdma")).cloned().collect();
+        return Some(match rdma.as_slice() {
+            [] => {
+                let text = format!("attaches networks of GKE ({}): what they carry is not shown", names(&pod.gke_networks));
+                Way::NotShown(text, at(network.line))
+            }
+            some => Way::Shown(format!("attaches networks of GKE: {}", names(some)), at(network.line)),
+        });
+    }
+    let mount = job.host_mount(|path| path.starts_with("/dev/infiniband"))?;
+    let text = "mounts the host's /dev/infiniband and is not privileged: whether it may open the devices is not shown";
+    Some(Way::NotShown(text.to_owned(), at(mount.line)))
 }

@@ -26,7 +26,7 @@ pub(super) static RULE: Rule = Rule {
     reads: READS,
     docs: "\
 ## What it checks
-Of each container that asks for several GPUs: whether a volume of memory is mounted at /dev/shm with more than 64 MiB or without a limit, or the pod shares the host's (hostIPC).
+Of each container that asks for several GPUs: whether a volume of memory is mounted at /dev/shm with more than 64 MiB or without a limit, or the pod has the host's (hostIPC, or a hostPath of /dev/shm).
 
 ## Why it matters
 Runtimes give a container a /dev/shm of 64 MiB. Ranks of one node exchange data through it, and data loaders do as well. memory/shm-size judges the same on a running system.
@@ -74,14 +74,27 @@ fn judge(job: &Job<'_>, out: &mut Findings) {
             }
             None => _ = out.unknown(job.subject(), "the size of /dev/shm is not written").at(job.pod.at(limit.line)),
         },
+        (Some((name, path)), None) if is_hosts(job, name) => {
+            out.pass(job.subject(), "the host's /dev/shm").at(job.pod.at(path.line));
+        }
         (Some((_, path)), None) => {
             out.unknown(job.subject(), "something is mounted at /dev/shm, and whether it is memory is not shown")
                 .at(job.pod.at(path.line));
+        }
+        (None, _) if job.gpus.is_none() => {
+            let text = "no volume at /dev/shm: it has 64 MiB; whether it has several GPUs is not written";
+            out.unknown(job.subject(), text).at(job.pod.at(job.container.line));
         }
         (None, _) => {
             fail(job, out, "no volume at /dev/shm: it has 64 MiB".to_owned(), job.container.line);
         }
     }
+}
+
+/// Whether a volume is the host's /dev/shm.
+fn is_hosts(job: &Job<'_>, volume: &str) -> bool {
+    let all = &job.pod.pod.host_volumes;
+    all.iter().any(|(name, path)| name == volume && path.value.trim_end_matches('/') == "/dev/shm")
 }
 
 fn fail(job: &Job<'_>, out: &mut Findings, text: String, line: u32) {

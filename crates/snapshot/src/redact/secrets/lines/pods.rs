@@ -30,6 +30,9 @@ pub(in super::super) fn pod_spec(data: &mut Vec<u8>) {
         if body.is_empty() {
             return;
         }
+        if body.starts_with(b"{") {
+            return if is_flow(body) { out.extend_from_slice(body) } else { mark(out) };
+        }
         let end = body.iter().position(|b| *b == b':').unwrap_or(body.len());
         let (key, value) = body.split_at(end);
         let bare = key.trim_ascii();
@@ -42,14 +45,49 @@ pub(in super::super) fn pod_spec(data: &mut Vec<u8>) {
             return mark(out);
         }
         out.extend_from_slice(key);
-        let is_resource = bare.contains(&b'/') || matches!(bare, b"cpu" | b"memory");
         let said = value.get(1..).unwrap_or_default();
-        if said.trim_ascii().is_empty() || (is_resource || VALUES.contains(&bare)) && are_words(said) {
+        let is_block = matches!(said.trim_ascii(), b"" | b"|" | b">" | b"|-" | b">-");
+        let keeps = match bare {
+            b"path" => is_device(said),
+            b"hostPath" => is_flow(said),
+            _ => is_kept(bare) && are_words(said),
+        };
+        if is_block || keeps {
             return out.extend_from_slice(value);
         }
         out.extend_from_slice(b": ");
         mark(out);
     });
+}
+
+/// Whether words behind a key are kept: those that readers need, and names of resources.
+fn is_kept(key: &[u8]) -> bool {
+    key.contains(&b'/') || matches!(key, b"cpu" | b"memory") || VALUES.contains(&key)
+}
+
+/// A path of a device.
+fn is_device(path: &[u8]) -> bool {
+    let path = path.trim_ascii();
+    path.strip_prefix(b"\"").unwrap_or(path).starts_with(b"/dev/") && are_words(path)
+}
+
+/// Keys with values in braces, of which each may stay: `{ mountPath: /dev/shm, name: shm }`. Also objects of networks in JSON.
+fn is_flow(text: &[u8]) -> bool {
+    let pairs = text.split(|b| matches!(b, b'{' | b'}' | b'[' | b']' | b',')).map(<[u8]>::trim_ascii);
+    let keeps = |pair: &[u8]| {
+        let end = pair.iter().position(|b| *b == b':')?;
+        let (key, value) = pair.split_at(end);
+        let key = key.trim_ascii();
+        let key = key.strip_prefix(b"\"").and_then(|k| k.strip_suffix(b"\"")).unwrap_or(key);
+        let value = value.get(1..).unwrap_or_default();
+        let is_known = match key {
+            b"path" => is_device(value),
+            b"network" | b"interfaceName" | b"namespace" | b"hostPath" => true,
+            _ => is_kept(key),
+        };
+        Some(is_known)
+    };
+    are_words(text) && pairs.filter(|p| !p.is_empty()).all(|p| keeps(p) == Some(true))
 }
 
 /// `IPC_LOCK`, with quotes or without.
@@ -69,7 +107,7 @@ fn are_words(value: &[u8]) -> bool {
 mod tests {
     #[test]
     fn what_a_pod_asks_for_stays_and_the_rest_goes() {
-        let text = "kind: Pod\nmetadata:\n  name: nccl\n  annotations:\n    k8s.v1.cni.cncf.io/networks: rail-0,rail-1\nspec:\n  containers:\n  - name: worker\n    image: registry.example.org/x:1\n    env:\n    - name: TOKEN\n      value: hunter2\n    args: [\"--password=hunter2\"]\n    command:\n    - sh\n    - -c\n    - |\n      login hunter2\n    securityContext:\n      privileged: true\n      capabilities:\n        add: [\"IPC_LOCK\"]\n    resources:\n      limits: {nvidia.com/gpu: 8, \"openshift.io/rail0\": \"1\"}\n      requests:\n        nvidia.com/gpu: \"8\"\n    volumeMounts:\n    - mountPath: /dev/shm\n      name: dshm\n  volumes:\n  - name: dshm\n    emptyDir: {medium: Memory, sizeLimit: 32Gi}\n";
+        let text = "kind: Pod\nmetadata:\n  name: nccl\n  annotations:\n    k8s.v1.cni.cncf.io/networks: rail-0,rail-1\nspec:\n  containers:\n  - name: worker\n    image: registry.example.org/x:1\n    env:\n    - name: TOKEN\n      value: hunter2\n    args: [\"--password=hunter2\"]\n    command:\n    - sh\n    - -c\n    - |\n      login hunter2\n    securityContext:\n      privileged: true\n      capabilities:\n        add: [\"IPC_LOCK\"]\n    resources:\n      limits: {nvidia.com/gpu: 8, \"openshift.io/rail0\": \"1\"}\n      requests:\n        nvidia.com/gpu: \"8\"\n    volumeMounts:\n    - mountPath: /dev/shm\n      name: dshm\n  volumes:\n  - name: dshm\n    emptyDir: {medium: Memory, sizeLimit: 32Gi}\n  - { name: dev, hostPath: { path: /dev/infiniband }}\n  - { name: hunter, value: hunter2 }\n  - name: data\n    hostPath:\n      path: /home/hunter2\n";
         let mut data = text.as_bytes().to_vec();
         super::pod_spec(&mut data);
         let got = String::from_utf8_lossy(&data).into_owned();
@@ -82,6 +120,7 @@ mod tests {
             "limits: {nvidia.com/gpu: 8, \"openshift.io/rail0\": \"1\"}",
             "nvidia.com/gpu: \"8\"",
             "mountPath: /dev/shm",
+            "- { name: dev, hostPath: { path: /dev/infiniband }}",
             "emptyDir: {medium: Memory, sizeLimit: 32Gi}",
         ] {
             assert!(got.contains(kept), "{kept}\n{got}");
