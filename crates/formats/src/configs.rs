@@ -122,7 +122,7 @@ pub const GPU_BURN: Tool = Tool {
 
 /// `kubectl get nodes`.
 pub const KUBECTL_NODES: Tool = Tool {
-    name: "kubernetes-node-list",
+    name: "kubectl-nodes",
     called: "kubectl get nodes",
     run: "kubectl get nodes",
     gives: Gives::NoFacts("a list of Kubernetes' nodes (`kubectl get node NAME -o json` has what is claimed of one)"),

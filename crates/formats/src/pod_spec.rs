@@ -2,9 +2,9 @@
 //! template is a value that is not known.
 
 use crate::bounds::{Kept, Limit, leave_out};
-use crate::yaml::{ITEM, Tree, documents};
 use crate::text::{At, decode};
 use crate::tool::{Command, Gives, Mark, Tool, seen};
+use crate::yaml::{ITEM, Tree, documents};
 use serde::Serialize;
 
 /// A pod, or what makes pods.
@@ -14,7 +14,12 @@ pub const TOOL: Tool = Tool {
     run: "kubectl get pod NAME -o yaml",
     gives: Gives::Facts,
     marks: &[Mark::LineWith(is_kind, "containers:")],
-    commands: &[Command::with("kubectl", &["get", "pod", "yaml"]), Command::with("oc", &["get", "pod", "yaml"])],
+    commands: &[
+        Command::with("kubectl", &["get", "pod", "yaml"]),
+        Command::with("kubectl", &["get", "pods", "yaml"]),
+        Command::with("oc", &["get", "pod", "yaml"]),
+        Command::with("oc", &["get", "pods", "yaml"]),
+    ],
     read: |b| seen(read(b)),
     samples: &[
         "apiVersion: v1\nkind: Pod\nmetadata:\n  name: nccl\nspec:\n  containers:\n  - name: test\n    resources:\n      limits:\n        nvidia.com/gpu: 8\n        rdma/hca: 1\n",
@@ -22,28 +27,26 @@ pub const TOOL: Tool = Tool {
     ..Tool::NONE
 };
 
-/// Kinds that hold a pod.
-const KINDS: [&str; 16] = [
+/// Kinds that hold a pod, beside those whose names end with `Job` (MPIJob, PyTorchJob, HyperPodPyTorchJob …).
+const KINDS: [&str; 12] = [
     "Pod",
     "Deployment",
     "StatefulSet",
     "DaemonSet",
     "ReplicaSet",
-    "Job",
-    "CronJob",
     "JobSet",
-    "MPIJob",
-    "PyTorchJob",
-    "TFJob",
     "LeaderWorkerSet",
     "RayCluster",
-    "RayJob",
+    "RayService",
     "PodTemplate",
     "TrainingRuntime",
+    "ClusterTrainingRuntime",
 ];
 
 fn is_kind(line: &str) -> bool {
-    line.trim_start().trim_start_matches("- ").strip_prefix("kind:").is_some_and(|k| KINDS.contains(&k.trim().trim_matches(['"', '\''])))
+    let kind = line.trim_start().trim_start_matches("- ").strip_prefix("kind:");
+    let kind = kind.and_then(|k| k.split_whitespace().next()).map(|k| k.trim_matches(['"', '\'']));
+    kind.is_some_and(|k| k.ends_with("Job") || KINDS.contains(&k))
 }
 
 /// What a pod asks for.
@@ -69,6 +72,8 @@ pub struct Pod {
     pub host_volumes: Vec<(String, At<String>)>,
     /// Containers, without those that only prepare.
     pub containers: Vec<Container>,
+    /// Containers that start before (`initContainers`), of which some go on beside the others.
+    pub preparing: Vec<Container>,
 }
 
 /// A container.
@@ -168,6 +173,7 @@ fn pod(spec: &Tree, list: &Tree, of: &Tree, name: Option<String>) -> Pod {
         memory_volumes: spec.list("volumes").filter_map(memory).collect(),
         host_volumes: spec.list("volumes").filter_map(of_host).collect(),
         containers: list.children.iter().filter(|c| c.key == ITEM).map(container).collect(),
+        preparing: spec.list("initContainers").map(container).collect(),
     }
 }
 
@@ -220,7 +226,7 @@ mod tests {
         let [c] = pod.containers.as_slice() else { panic!("{pod:?}") };
         assert_eq!((c.gpus(), c.rdma().count(), c.name.as_deref()), (Some(Some(8)), 1, Some("worker")));
         assert_eq!(c.capabilities.iter().map(|n| n.value.as_str()).collect::<Vec<_>>(), ["IPC_LOCK", "NET_RAW"]);
-        assert_eq!(c.mounts, [("dshm".to_owned(), At::new("/dev/shm".to_owned(), 33))]);
+        assert_eq!(c.mounts, [("dshm".to_owned(), At::new("/dev/shm".to_owned(), 32))]);
         assert!(c.resources.iter().any(|(n, v)| n.value == "cpu" && v.is_none()));
     }
 
@@ -252,7 +258,10 @@ mod tests {
         let all = read(text.as_bytes()).items;
         let [pod] = all.as_slice() else { panic!("{all:?}") };
         let words = |w: &[At<String>]| w.iter().map(|w| w.value.clone()).collect::<Vec<_>>();
-        assert_eq!((pod.name.as_deref(), words(&pod.gke_networks), words(&pod.claims)), (Some("a"), vec!["default".to_owned(), "rdma-0".to_owned()], vec!["nic".to_owned()]));
+        assert_eq!(
+            (pod.name.as_deref(), words(&pod.gke_networks), words(&pod.claims)),
+            (Some("a"), vec!["default".to_owned(), "rdma-0".to_owned()], vec!["nic".to_owned()])
+        );
         assert_eq!(pod.memory_volumes, [("shm".to_owned(), Some(At::new("32Gi".to_owned(), 18)))]);
         assert_eq!(pod.host_volumes, [("devinf".to_owned(), At::new("/dev/infiniband".to_owned(), 17))]);
         let c = &pod.containers[0];

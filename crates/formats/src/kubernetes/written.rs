@@ -2,13 +2,13 @@
 
 use super::{ANNOTATION, Condition, Node, Pair, Resource, Taint};
 use crate::bounds::{Kept, Limit, leave_out};
-use crate::yaml::{ITEM, Tree, documents};
 use crate::text::{decode, lines};
 use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
+use crate::yaml::{ITEM, Tree, documents};
 
 /// `kubectl describe node`, and the object as YAML.
 pub const TEXT: Tool = Tool {
-    name: "kubernetes-node-text",
+    name: "kubernetes-text",
     called: "kubectl describe node",
     run: "kubectl describe node NAME",
     gives: Gives::Facts,

@@ -1,6 +1,6 @@
 //! What is no YAML yet, as templates of Helm: line by line, by indentation. What is in braces of a template is a value like others.
 
-use super::{DEPTH, ITEM, Tree};
+use super::{DEPTH, ITEM, Tree, events};
 use crate::bounds::{LeftOut, Limit, TEXT_ITEMS, leave_out};
 use crate::text::lines;
 
@@ -56,22 +56,12 @@ pub(super) fn document(text: &str, above: u32, left_out: &mut Vec<LeftOut>) -> T
 
 /// A key with its value; of a list in brackets and a mapping in braces, what is in them.
 fn node(key: &str, value: &str, line: u32) -> Tree {
-    let key = key.to_owned();
-    let bare = value.split(" #").next().unwrap_or_default().trim_end();
-    let within = |open: char, close: char| bare.strip_prefix(open).and_then(|v| v.strip_suffix(close));
-    let child = |key: &str, value: &str| Tree { key: plain(key).to_owned(), value: plain(value).to_owned(), line, children: Vec::new() };
-    let filled = |c: &Tree| !c.key.is_empty() && !c.value.is_empty();
-    let children: Vec<Tree> = if value.starts_with("{{") {
-        Vec::new()
-    } else if let Some(inside) = within('[', ']') {
-        inside.split(',').map(|w| child(ITEM, w)).filter(filled).collect()
-    } else if let Some(inside) = within('{', '}') {
-        inside.split(',').filter_map(|p| p.rsplit_once(':')).map(|(k, v)| child(k, v)).filter(filled).collect()
-    } else {
-        Vec::new()
-    };
-    let value = if children.is_empty() { plain(value).to_owned() } else { String::new() };
-    Tree { key, value, line, children }
+    let is_flow = value.starts_with(['[', '{']) && !value.starts_with("{{");
+    let flow = is_flow.then(|| events::document(value, line.saturating_sub(1), &mut Vec::new())).flatten();
+    match flow {
+        Some(tree) => Tree { key: key.to_owned(), line, ..tree },
+        None => Tree { key: key.to_owned(), value: plain(value).to_owned(), line, children: Vec::new() },
+    }
 }
 
 /// Without quotes and a comment behind it.
@@ -112,9 +102,7 @@ impl Open {
 fn push(stack: &mut Vec<Open>, new: Open) {
     // An item stands as deep as the key of its list, or deeper.
     let is_item = new.node.key == ITEM;
-    let ends = |top: &Open| {
-        new.indent < top.indent || new.indent == top.indent && !(is_item && top.node.key != ITEM)
-    };
+    let ends = |top: &Open| new.indent < top.indent || new.indent == top.indent && !(is_item && top.node.key != ITEM);
     while stack.len() > 1 && (stack.len() > DEPTH || stack.last().is_some_and(ends)) {
         close(stack);
     }

@@ -15,7 +15,10 @@ fn yaml_and_a_template_are_alike() {
     for t in [&yaml, &template] {
         let a = t.child("a").expect("a");
         let pairs: Vec<_> = a.at(&["b"]).expect("b").pairs();
-        assert_eq!(pairs, [(At::new("c".to_owned(), 2), "8".to_owned()), (At::new("d/e".to_owned(), 2), "1".to_owned())]);
+        assert_eq!(
+            pairs,
+            [(At::new("c".to_owned(), 2), "8".to_owned()), (At::new("d/e".to_owned(), 2), "1".to_owned())]
+        );
         let words: Vec<_> = a.at(&["l"]).expect("l").items().into_iter().map(|w| w.value).collect();
         assert_eq!(words, ["X", "Y"]);
         let items: Vec<_> = a.list("m").map(|i| (i.line, i.text("n"), i.text("o"), i.value.as_str())).collect();
@@ -27,7 +30,9 @@ fn yaml_and_a_template_are_alike() {
 
 #[test]
 fn what_only_a_parser_reads() {
-    let t = tree("x: &x\n  a: 1\n  b: 2\ny:\n  <<: *x\n  b: 3\nz:\n- { p: /dev/shm, q: { r: s,\n   u: v }}\nt: |\n  [ { \"name\": 1 } ]\n");
+    let t = tree(
+        "x: &x\n  a: 1\n  b: 2\ny:\n  <<: *x\n  b: 3\nz:\n- { p: /dev/shm, q: { r: s,\n   u: v }}\nt: |\n  [ { \"name\": 1 } ]\n",
+    );
     let y: Vec<_> = t.at(&["y"]).expect("y").pairs().into_iter().map(|(k, v)| (k.value, v)).collect();
     assert_eq!(y, [("b".to_owned(), "3".to_owned()), ("a".to_owned(), "1".to_owned())]);
     let z = t.list("z").next().expect("an item");
@@ -41,7 +46,10 @@ fn lines_count_through_all_documents() {
     let mut left_out = Vec::new();
     let all = documents("# only this\n---\na: 1\n---\n\nb: {{ x }}\nc: 2\n", &mut left_out);
     let c = all.iter().find_map(|t| t.text("c"));
-    assert_eq!((c, all.iter().find_map(|t| t.text("a"))), (Some(At::new("2".to_owned(), 7)), Some(At::new("1".to_owned(), 3))));
+    assert_eq!(
+        (c, all.iter().find_map(|t| t.text("a"))),
+        (Some(At::new("2".to_owned(), 7)), Some(At::new("1".to_owned(), 3)))
+    );
 }
 
 #[test]
@@ -53,7 +61,15 @@ fn aliases_of_aliases_stay_bounded() {
     }
     let mut left_out = Vec::new();
     let all = documents(&text, &mut left_out);
-    let nodes = |t: &Tree| { let mut n = 0; let mut todo = vec![t]; while let Some(t) = todo.pop() { n += 1; todo.extend(&t.children); } n };
+    let nodes = |t: &Tree| {
+        let mut n = 0;
+        let mut todo = vec![t];
+        while let Some(t) = todo.pop() {
+            n += 1;
+            todo.extend(&t.children);
+        }
+        n
+    };
     assert!(all.iter().map(nodes).sum::<usize>() < 20 * TEXT_ITEMS, "it grew");
     assert_eq!(left_out.len(), 1);
 }

@@ -245,7 +245,9 @@ fn said(g: &Growth, verdict: Verdict) -> String {
             format!("cannot tell: none of {judged} grew, but some stand at their maximum and can show no more")
         }
         Verdict::CannotTell(Doubt::Idle) => {
-            format!("cannot tell: none of {judged} grew, but no port or interface carried data; watch while the job runs")
+            format!(
+                "cannot tell: none of {judged} grew, but no port or interface carried data; watch while the job runs"
+            )
         }
     }
 }

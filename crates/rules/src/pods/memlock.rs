@@ -6,7 +6,7 @@ use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severit
 pub(super) static RULE: Rule = Rule {
     id: "pods/memlock",
     title: "A pod that uses RDMA may lock memory",
-    severity: Severities::always(Severity::Medium),
+    severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
     effect: Effect::sourced("registration of memory fails (ibv_reg_mr: Cannot allocate memory), and the job with it"),
     sources: &[
@@ -22,8 +22,8 @@ pub(super) static RULE: Rule = Rule {
     reads: READS,
     docs: "\
 ## What it checks
-Of each container that asks for GPUs and RDMA devices: whether it adds the capability IPC_LOCK, or is privileged. Where it asks for EFA and adds none, the answer is unknown: AWS' own
-jobs rely on the node's runtime.
+Of each container that asks for GPUs and RDMA devices: whether it adds the capability IPC_LOCK, or is privileged. Without it is information: some clusters (EKS with EFA, CoreWeave)
+raise the limit of the runtime on every node, and their own jobs add no capability.
 
 ## Why it matters
 A container runs with the memlock limit of its runtime, which is 64 KiB or 8 MiB unless somebody raised it on the node. RDMA registers gigabytes. With IPC_LOCK the limit does not
@@ -40,9 +40,6 @@ In the pod: `ulimit -l; grep CapEff /proc/1/status`.
     }],
     check,
 };
-
-/// Images of nodes of EKS with EFA raise the limit of their runtime, and AWS' own jobs add no capability.
-const EFA: &str = "vpc.amazonaws.com/efa";
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     for job in super::jobs(cx, out) {
@@ -63,13 +60,15 @@ fn judge(job: &Job<'_>, out: &mut Findings) {
         out.pass(job.subject(), "privileged: it has IPC_LOCK").at(at);
     } else if job.container.capabilities.iter().any(|c| c.value.contains(['{', '$'])) {
         out.unknown(job.subject(), "its capabilities are those of a template").at(at);
-    } else if job.container.rdma().all(|(n, _)| n.value == EFA) {
-        let text = "uses EFA without IPC_LOCK: the runtime's memlock limit holds, and it is not in this text";
-        out.unknown(job.subject(), text).at(at);
     } else {
-        out.fail(job.subject(), "uses RDMA without IPC_LOCK: the runtime's memlock limit holds").at(at).fix(|| {
-            Remedy::investigate("add the capability IPC_LOCK to the container", "capabilities of the container")
-                .prove("kubectl get pod NAME -o yaml")
+        let text =
+            "uses RDMA without IPC_LOCK: it has the memlock limit of the node's runtime, which is not in this text";
+        out.fail(job.subject(), text).at(at).fix(|| {
+            Remedy::investigate(
+                "add the capability IPC_LOCK to the container, unless the runtime's limit is raised on every node",
+                "capabilities of the container",
+            )
+            .prove("kubectl get pod NAME -o yaml")
         });
     }
 }

@@ -42,7 +42,12 @@ impl Job<'_> {
     /// A directory of the host that is mounted, by the host's path.
     fn host_mount(&self, is_it: impl Fn(&str) -> bool) -> Option<&At<String>> {
         let of_host = |name: &String| self.pod.pod.host_volumes.iter().find(|(v, _)| v == name);
-        self.container.mounts.iter().filter_map(|(name, _)| of_host(name)).map(|(_, path)| path).find(|p| is_it(&p.value))
+        self.container
+            .mounts
+            .iter()
+            .filter_map(|(name, _)| of_host(name))
+            .map(|(_, path)| path)
+            .find(|p| is_it(&p.value))
     }
 
     /// Whether it may use whatever the host has.

@@ -2,6 +2,7 @@
 
 use super::{Job, PLUGIN, READS};
 use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source};
+use linerate_formats::pod_spec::Container;
 use linerate_formats::text::At;
 use linerate_snapshot::Place;
 
@@ -27,7 +28,7 @@ pub(super) static RULE: Rule = Rule {
 Of each container that asks for `nvidia.com/gpu`: whether it asks for a resource that is an RDMA device (`rdma/…`, SR-IOV's, `vpc.amazonaws.com/efa`). With
 8 GPUs and none it is medium, with fewer information. Where it asks for fewer devices of SR-IOV than it attaches networks (`k8s.v1.cni.cncf.io/networks`), it is low: each network needs a
 device of its own. A privileged container sees the host's devices, and is right as it is where it is on the host's network. So are networks of GKE with `rdma` in their names. Claims
-of Dynamic Resource Allocation, other networks of GKE, and a mount of the host's /dev/infiniband are answered with unknown: what they give is not in the pod.
+of Dynamic Resource Allocation, other networks of GKE, and a mount of the host's /dev/infiniband are answered with unknown: what they give is not in the pod. A pod with the daemon of GPUDirect-TCPX (`tcpx…`) needs none.
 
 ## Why it matters
 A pod gets no /dev/infiniband unless it asks for it. NCCL then finds no device, says `Using network Socket` in its log, and works, slowly.
@@ -58,6 +59,7 @@ fn judge(job: &Job<'_>, out: &mut Findings) {
             let (finding, at) = match way {
                 Way::Shown(text, at) => (out.pass(job.subject(), text), at),
                 Way::NotShown(text, at) => (out.unknown(job.subject(), text), at),
+                Way::None(text, at) => (out.not_applicable_to(job.subject(), text), at),
             };
             finding.at(at);
             return;
@@ -101,6 +103,8 @@ fn judge(job: &Job<'_>, out: &mut Findings) {
 enum Way {
     Shown(String, Place),
     NotShown(String, Place),
+    /// It needs no RDMA device.
+    None(String, Place),
 }
 
 fn another_way(job: &Job<'_>) -> Option<Way> {
@@ -111,6 +115,12 @@ fn another_way(job: &Job<'_>) -> Option<Way> {
         let network = if on_host { ", on the host's network" } else { "" };
         return Some(Way::Shown(format!("privileged{network}: it sees the host's devices"), job.place()));
     }
+    // Google's own ways to the network without RDMA: their daemon runs beside the job.
+    let is_tcpx = |c: &&Container| c.name.as_deref().is_some_and(|n| n.starts_with("tcpx"));
+    if let Some(daemon) = pod.containers.iter().chain(&pod.preparing).find(is_tcpx) {
+        let name = daemon.name.as_deref().unwrap_or_default();
+        return Some(Way::None(format!("GPUDirect-TCPX, not RDMA: {name} is in the pod"), at(daemon.line)));
+    }
     let names = |all: &[At<String>]| all.iter().map(|n| n.value.as_str()).collect::<Vec<_>>().join(", ");
     if let Some(claim) = pod.claims.first() {
         let text = format!("claims devices ({}): whether they are RDMA devices is in the claims", names(&pod.claims));
@@ -120,7 +130,8 @@ fn another_way(job: &Job<'_>) -> Option<Way> {
         let rdma: Vec<_> = pod.gke_networks.iter().filter(|n| n.value.contains("rdma")).cloned().collect();
         return Some(match rdma.as_slice() {
             [] => {
-                let text = format!("attaches networks of GKE ({}): what they carry is not shown", names(&pod.gke_networks));
+                let text =
+                    format!("attaches networks of GKE ({}): what they carry is not shown", names(&pod.gke_networks));
                 Way::NotShown(text, at(network.line))
             }
             some => Way::Shown(format!("attaches networks of GKE: {}", names(some)), at(network.line)),
