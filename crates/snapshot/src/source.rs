@@ -250,9 +250,13 @@ fn pieces(bytes: &[u8], name: &str, host: Option<&str>) -> Option<Vec<(String, S
     if !cut.several {
         return None;
     }
+    let beyond = bytes.len() > DOCTOR_TEXT;
     let mut out = Vec::new();
     for ((_, mut s), at) in cut.nodes.into_iter().zip(cut.names) {
         cut.left_out.iter().for_each(|why| s.left_out(format!("{name}: {why}")));
+        if beyond {
+            s.left_out(format!("{name}: only the first {} MiB were searched for texts of several tools", DOCTOR_TEXT >> 20));
+        }
         s.problems.extend(others(name, cut.other));
         out.push((at, s));
     }
@@ -271,9 +275,17 @@ fn pieces_of(file: &Path, host_of: &HostOf) -> Option<Vec<(String, Snapshot)>> {
     pieces(&bytes, &file.file_name()?.to_string_lossy(), host_of.of(file))
 }
 
-/// A text that several tools may have printed, as it is searched for theirs.
+/// A text that several tools may have printed, as it is searched for theirs: its first lines, where it is long.
 fn searched(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
-    (bytes.len() <= DOCTOR_TEXT && is_text(bytes)).then(|| sniff::normalise(bytes))
+    let lines = match bytes.get(..DOCTOR_TEXT) {
+        Some(head) if bytes.len() > DOCTOR_TEXT => head.split_inclusive(|b| *b == b'\n').next_back().and_then(|last| {
+            // A last line that is cut is left out, unless there is no other.
+            let whole = head.len() - if last.ends_with(b"\n") { 0 } else { last.len() };
+            head.get(..whole).filter(|h| !h.is_empty())
+        })?,
+        _ => bytes,
+    };
+    is_text(lines).then(|| sniff::normalise(lines))
 }
 
 /// Documents are read whole: what stands in them is no other tool's.
@@ -291,6 +303,8 @@ fn not_recognised(bytes: &[u8]) -> &'static str {
         "it is the stub that Git has in place of a file in Git LFS; `git lfs pull` fetches the file itself"
     } else if sniff::normalise(head).contains(&0) {
         "it is neither an archive that can be read nor a text"
+    } else if bytes.len() > DOCTOR_TEXT {
+        "it is long, and nothing in its first 8 MiB is recognised as a tool's output"
     } else {
         "it is not recognised as a tool's output"
     }

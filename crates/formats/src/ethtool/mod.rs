@@ -87,6 +87,11 @@ pub fn read_statistics(bytes: &[u8]) -> Kept<Counter> {
         if name.is_empty() || name.len() > 128 {
             continue;
         }
+        // What `grep` left has no title.
+        if let Some(name) = asked_for.take() {
+            table += u32::from(begun);
+            interface = Some(name);
+        }
         begun = true;
         if kept.items.len() >= TEXT_ITEMS {
             leave_out(&mut kept.left_out, Limit::TEXT_ITEMS, line);
@@ -188,6 +193,9 @@ mod tests {
             [(None, 0, "rx_prio3_pause", 12, 2), (None, 0, "[0]: tx", 5, 3), (Some("eth1"), 1, "a", 1, 7)],
             "the last line may be half a number"
         );
+        let s = read_statistics(b"# ethtool -S eth0 | grep pause\n a_pause: 1\n# ethtool -S eth1 | grep pause\n a_pause: 2\n");
+        let seen: Vec<_> = s.items.iter().map(|c| (c.interface.as_deref(), c.table, c.value)).collect();
+        assert_eq!(seen, [(Some("eth0"), 0, 1), (Some("eth1"), 1, 2)]);
         let p =
             parse_pause(b"Pause parameters for eth0:\nAutonegotiate:\toff\nRX:\t\ton\nTX:\t\toff\nRX negotiated: on\n");
         assert_eq!(
