@@ -255,7 +255,10 @@ fn pieces(bytes: &[u8], name: &str, host: Option<&str>) -> Option<Vec<(String, S
     for ((_, mut s), at) in cut.nodes.into_iter().zip(cut.names) {
         cut.left_out.iter().for_each(|why| s.left_out(format!("{name}: {why}")));
         if beyond {
-            s.left_out(format!("{name}: only the first {} MiB were searched for texts of several tools", DOCTOR_TEXT >> 20));
+            s.left_out(format!(
+                "{name}: only the first {} MiB were searched for texts of several tools",
+                DOCTOR_TEXT >> 20
+            ));
         }
         s.problems.extend(others(name, cut.other));
         out.push((at, s));
@@ -278,11 +281,13 @@ fn pieces_of(file: &Path, host_of: &HostOf) -> Option<Vec<(String, Snapshot)>> {
 /// A text that several tools may have printed, as it is searched for theirs: its first lines, where it is long.
 fn searched(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
     let lines = match bytes.get(..DOCTOR_TEXT) {
-        Some(head) if bytes.len() > DOCTOR_TEXT => head.split_inclusive(|b| *b == b'\n').next_back().and_then(|last| {
-            // A last line that is cut is left out, unless there is no other.
-            let whole = head.len() - if last.ends_with(b"\n") { 0 } else { last.len() };
-            head.get(..whole).filter(|h| !h.is_empty())
-        })?,
+        Some(head) if bytes.len() > DOCTOR_TEXT => {
+            head.split_inclusive(|b| *b == b'\n').next_back().and_then(|last| {
+                // A last line that is cut is left out, unless there is no other.
+                let whole = head.len() - if last.ends_with(b"\n") { 0 } else { last.len() };
+                head.get(..whole).filter(|h| !h.is_empty())
+            })?
+        }
         _ => bytes,
     };
     is_text(lines).then(|| sniff::normalise(lines))

@@ -193,7 +193,9 @@ mod tests {
             [(None, 0, "rx_prio3_pause", 12, 2), (None, 0, "[0]: tx", 5, 3), (Some("eth1"), 1, "a", 1, 7)],
             "the last line may be half a number"
         );
-        let s = read_statistics(b"# ethtool -S eth0 | grep pause\n a_pause: 1\n# ethtool -S eth1 | grep pause\n a_pause: 2\n");
+        let s = read_statistics(
+            b"# ethtool -S eth0 | grep pause\n a_pause: 1\n# ethtool -S eth1 | grep pause\n a_pause: 2\n",
+        );
         let seen: Vec<_> = s.items.iter().map(|c| (c.interface.as_deref(), c.table, c.value)).collect();
         assert_eq!(seen, [(Some("eth0"), 0, 1), (Some("eth1"), 1, 2)]);
         let p =
