@@ -22,8 +22,8 @@ pub(super) static RULE: Rule = Rule {
     reads: READS,
     docs: "\
 ## What it checks
-Of each container that asks for GPUs and RDMA devices: whether it adds the capability IPC_LOCK, or is privileged. Without it is information: some clusters (EKS with EFA, CoreWeave)
-raise the limit of the runtime on every node, and their own jobs add no capability.
+Of each container that asks for GPUs and RDMA devices: whether it adds the capability IPC_LOCK, or is privileged. Without it is information: the jobs for nccl-tests that AWS
+(EFA) and CoreWeave publish add none, and rely on the limit of the node's runtime.
 
 ## Why it matters
 A container runs with the memlock limit of its runtime, which is 64 KiB or 8 MiB unless somebody raised it on the node. RDMA registers gigabytes. With IPC_LOCK the limit does not
