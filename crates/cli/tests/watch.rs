@@ -1,4 +1,4 @@
-//! `linerate watch counters`: what grew between two dumps or readings, and what cannot be told.
+//! `linerate watch counters`: what grew between two dumps or readings, and what cannot be said.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

@@ -164,7 +164,7 @@ const LONGEST: usize = 64 << 10;
 struct Variables {
     every: Vec<Param>,
     usual: Vec<Param>,
-    /// Words that may still be copied from one value into another: a file that copies more is none that anybody wrote.
+    /// Words that may still be copied from one value into another: nobody writes a file that copies more.
     copies: usize,
 }
 

@@ -22,7 +22,7 @@ const MARKS: [&str; 7] = [
 ];
 static FIND: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(MARKS).ok());
 
-/// In what the steps are told.
+/// Unit of the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
@@ -48,7 +48,7 @@ pub struct Step {
 pub struct Run {
     /// Framework.
     pub framework: &'static str,
-    /// In what its steps are told.
+    /// Unit of its steps.
     pub unit: Unit,
     /// By number.
     pub steps: Vec<Step>,

@@ -280,14 +280,9 @@ fn pieces_of(file: &Path, host_of: &HostOf) -> Option<Vec<(String, Snapshot)>> {
 
 /// A text that several tools may have printed, as it is searched for theirs: its first lines, where it is long.
 fn searched(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
-    let lines = match bytes.get(..DOCTOR_TEXT) {
-        Some(head) if bytes.len() > DOCTOR_TEXT => {
-            head.split_inclusive(|b| *b == b'\n').next_back().and_then(|last| {
-                // A last line that is cut is left out, unless there is no other.
-                let whole = head.len() - if last.ends_with(b"\n") { 0 } else { last.len() };
-                head.get(..whole).filter(|h| !h.is_empty())
-            })?
-        }
+    let lines = match bytes.split_at_checked(DOCTOR_TEXT) {
+        // Without a last line that is cut.
+        Some((head, [_, ..])) => head.get(..=head.iter().rposition(|b| *b == b'\n')?)?,
         _ => bytes,
     };
     is_text(lines).then(|| sniff::normalise(lines))

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How often a wait looks whether it was told to end.
+/// How often a wait looks for an interruption.
 const TICK: Duration = Duration::from_millis(50);
 
 pub(crate) fn run(a: &WatchArgs) -> Result<u8, Failure> {

@@ -39,15 +39,14 @@ impl Job<'_> {
         self.pod.at(line.unwrap_or(self.container.line))
     }
 
+    /// The host's directory that a volume is.
+    fn host_path(&self, volume: &str) -> Option<&At<String>> {
+        self.pod.pod.host_volumes.iter().find(|(name, _)| name == volume).map(|(_, path)| path)
+    }
+
     /// A directory of the host that is mounted, by the host's path.
     fn host_mount(&self, is_it: impl Fn(&str) -> bool) -> Option<&At<String>> {
-        let of_host = |name: &String| self.pod.pod.host_volumes.iter().find(|(v, _)| v == name);
-        self.container
-            .mounts
-            .iter()
-            .filter_map(|(name, _)| of_host(name))
-            .map(|(_, path)| path)
-            .find(|p| is_it(&p.value))
+        self.container.mounts.iter().filter_map(|(volume, _)| self.host_path(volume)).find(|path| is_it(&path.value))
     }
 
     /// Whether it may use whatever the host has.

@@ -4,7 +4,6 @@ use super::{Job, PLUGIN, READS};
 use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source};
 use linerate_formats::pod_spec::Container;
 use linerate_formats::text::At;
-use linerate_snapshot::Place;
 
 /// GPUs from which on a container usually has a node to itself, and talks to others.
 const WHOLE_NODE: u64 = 8;
@@ -55,13 +54,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 fn judge(job: &Job<'_>, out: &mut Findings) {
     let rdma: Vec<_> = job.container.rdma().collect();
     let Some((first, _)) = rdma.first() else {
-        if let Some(way) = another_way(job) {
-            let (finding, at) = match way {
-                Way::Shown(text, at) => (out.pass(job.subject(), text), at),
-                Way::NotShown(text, at) => (out.unknown(job.subject(), text), at),
-                Way::None(text, at) => (out.not_applicable_to(job.subject(), text), at),
-            };
-            finding.at(at);
+        if by_another_way(job, out) {
             return;
         }
         let Some(gpus) = job.gpus else {
@@ -99,45 +92,41 @@ fn judge(job: &Job<'_>, out: &mut Findings) {
     }
 }
 
-/// A way to RDMA devices that is no resource of a container.
-enum Way {
-    Shown(String, Place),
-    NotShown(String, Place),
-    /// It needs no RDMA device.
-    None(String, Place),
-}
-
-fn another_way(job: &Job<'_>) -> Option<Way> {
+/// Answers where a pod reaches the network by something that is no resource of the container. Whether it answered.
+fn by_another_way(job: &Job<'_>, out: &mut Findings) -> bool {
     let pod = &job.pod.pod;
     let at = |line| job.pod.at(line);
+    let names = |all: &[At<String>]| all.iter().map(|n| n.value.as_str()).collect::<Vec<_>>().join(", ");
+    // Google's own ways to the network without RDMA: their daemon runs beside the job.
+    let is_tcpx = |c: &&Container| c.name.as_deref().is_some_and(|n| n.starts_with("tcpx"));
+    let daemon = pod.containers.iter().chain(&pod.preparing).find(is_tcpx);
     if job.is_privileged() {
         let on_host = pod.host_network.as_ref().is_some_and(|h| h.value);
         let network = if on_host { ", on the host's network" } else { "" };
-        return Some(Way::Shown(format!("privileged{network}: it sees the host's devices"), job.place()));
-    }
-    // Google's own ways to the network without RDMA: their daemon runs beside the job.
-    let is_tcpx = |c: &&Container| c.name.as_deref().is_some_and(|n| n.starts_with("tcpx"));
-    if let Some(daemon) = pod.containers.iter().chain(&pod.preparing).find(is_tcpx) {
+        out.pass(job.subject(), format_args!("privileged{network}: it sees the host's devices")).at(job.place());
+    } else if let Some(daemon) = daemon {
         let name = daemon.name.as_deref().unwrap_or_default();
-        return Some(Way::None(format!("GPUDirect-TCPX, not RDMA: {name} is in the pod"), at(daemon.line)));
-    }
-    let names = |all: &[At<String>]| all.iter().map(|n| n.value.as_str()).collect::<Vec<_>>().join(", ");
-    if let Some(claim) = pod.claims.first() {
-        let text = format!("claims devices ({}): whether they are RDMA devices is in the claims", names(&pod.claims));
-        return Some(Way::NotShown(text, at(claim.line)));
-    }
-    if let Some(network) = pod.gke_networks.first() {
+        let text = format_args!("GPUDirect-TCPX, not RDMA: {name} is in the pod");
+        out.not_applicable_to(job.subject(), text).at(at(daemon.line));
+    } else if let Some(claim) = pod.claims.first() {
+        let claims = names(&pod.claims);
+        let text = format_args!("claims devices ({claims}): whether they are RDMA devices is in the claims");
+        out.unknown(job.subject(), text).at(at(claim.line));
+    } else if let Some(network) = pod.gke_networks.first() {
         let rdma: Vec<_> = pod.gke_networks.iter().filter(|n| n.value.contains("rdma")).cloned().collect();
-        return Some(match rdma.as_slice() {
-            [] => {
-                let text =
-                    format!("attaches networks of GKE ({}): what they carry is not shown", names(&pod.gke_networks));
-                Way::NotShown(text, at(network.line))
-            }
-            some => Way::Shown(format!("attaches networks of GKE: {}", names(some)), at(network.line)),
-        });
+        let finding = if rdma.is_empty() {
+            let all = names(&pod.gke_networks);
+            out.unknown(job.subject(), format_args!("attaches networks of GKE ({all}): what they carry is not shown"))
+        } else {
+            out.pass(job.subject(), format_args!("attaches networks of GKE: {}", names(&rdma)))
+        };
+        finding.at(at(network.line));
+    } else if let Some(mount) = job.host_mount(|path| path.starts_with("/dev/infiniband")) {
+        let text =
+            "mounts the host's /dev/infiniband and is not privileged: whether it may open the devices is not shown";
+        out.unknown(job.subject(), text).at(at(mount.line));
+    } else {
+        return false;
     }
-    let mount = job.host_mount(|path| path.starts_with("/dev/infiniband"))?;
-    let text = "mounts the host's /dev/infiniband and is not privileged: whether it may open the devices is not shown";
-    Some(Way::NotShown(text.to_owned(), at(mount.line)))
+    true
 }

@@ -3,6 +3,7 @@
 use super::{Job, READS};
 use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source};
 use linerate_formats::size;
+use linerate_formats::text::At;
 
 /// What a runtime gives a container without being asked.
 const DEFAULT: u64 = 64 << 20;
@@ -58,7 +59,8 @@ fn judge(job: &Job<'_>, out: &mut Findings) {
         out.pass(job.subject(), "hostIPC: the host's /dev/shm").at(job.pod.at(ipc.line));
         return;
     }
-    let mount = job.container.mounts.iter().find(|(_, path)| path.value.trim_end_matches('/') == "/dev/shm");
+    let is_shm = |path: &At<String>| path.value.trim_end_matches('/') == "/dev/shm";
+    let mount = job.container.mounts.iter().find(|(_, path)| is_shm(path));
     let volume = mount.and_then(|(name, _)| job.pod.pod.memory_volumes.iter().find(|(v, _)| v == name));
     match (mount, volume) {
         (Some((_, path)), Some((_, None))) => {
@@ -74,7 +76,7 @@ fn judge(job: &Job<'_>, out: &mut Findings) {
             }
             None => _ = out.unknown(job.subject(), "the size of /dev/shm is not written").at(job.pod.at(limit.line)),
         },
-        (Some((name, path)), None) if is_hosts(job, name) => {
+        (Some((volume, path)), None) if job.host_path(volume).is_some_and(is_shm) => {
             out.pass(job.subject(), "the host's /dev/shm").at(job.pod.at(path.line));
         }
         (Some((_, path)), None) => {
@@ -89,12 +91,6 @@ fn judge(job: &Job<'_>, out: &mut Findings) {
             fail(job, out, "no volume at /dev/shm: it has 64 MiB".to_owned(), job.container.line);
         }
     }
-}
-
-/// Whether a volume is the host's /dev/shm.
-fn is_hosts(job: &Job<'_>, volume: &str) -> bool {
-    let all = &job.pod.pod.host_volumes;
-    all.iter().any(|(name, path)| name == volume && path.value.trim_end_matches('/') == "/dev/shm")
 }
 
 fn fail(job: &Job<'_>, out: &mut Findings, text: String, line: u32) {
