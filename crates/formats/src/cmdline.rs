@@ -19,7 +19,7 @@ pub const TOOL: Tool = Tool {
     ],
     commands: &[Command { program: "cat", args: Args::End("/proc/cmdline") }],
     files: &["cmdline"],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &["BOOT_IMAGE=/vmlinuz root=UUID=x ro quiet\n", "ro iommu=pt pci=realloc\n"],
     once: true,
     ..Tool::NONE

@@ -1,7 +1,7 @@
 //! Configurations and lists that hold no facts about a node's hardware, and that people paste beside what does: each is called by its name, with what to
 //! do with it, instead of being refused as nothing.
 
-use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
+use crate::tool::{Command, Gives, Mark, Tool, starts};
 
 /// A batch script of Slurm.
 pub const SBATCH: Tool = Tool {
@@ -10,7 +10,6 @@ pub const SBATCH: Tool = Tool {
     run: "cat JOB.sbatch",
     gives: Gives::NoFacts("a batch script of Slurm (`linerate env check FILE` judges its variables)"),
     marks: &[Mark::Line(|l| starts(l, &["#SBATCH "]))],
-    read: |b| seen(b.len()),
     samples: &["#!/bin/bash\n#SBATCH --nodes=2\nexport NCCL_DEBUG=INFO\nsrun ./all_reduce_perf\n"],
     ..Tool::NONE
 };
@@ -22,7 +21,6 @@ pub const COMPOSE: Tool = Tool {
     run: "cat compose.yaml",
     gives: Gives::NoFacts("a compose file of Docker (`linerate env check FILE` judges its variables)"),
     marks: &[Mark::LineWith(|l| l == "services:", "image:")],
-    read: |b| seen(b.len()),
     samples: &["services:\n  train:\n    image: x\n    shm_size: 64m\n"],
     ..Tool::NONE
 };
@@ -37,7 +35,6 @@ pub const NETPLAN: Tool = Tool {
     ),
     marks: &[Mark::LineWith(|l| l == "network:", "ethernets:"), Mark::LineWith(|l| l == "network:", "bonds:")],
     commands: &[Command::any("netplan")],
-    read: |b| seen(b.len()),
     samples: &["network:\n  version: 2\n  ethernets:\n    enp24s0np0:\n      mtu: 9000\n"],
     ..Tool::NONE
 };
@@ -51,7 +48,6 @@ pub const NETWORK_MANAGER: Tool = Tool {
         "a connection of NetworkManager: what it asks for, not what is in force (`ip -d link; ip addr` shows that)",
     ),
     marks: &[Mark::LineWith(|l| l == "[connection]", "type=")],
-    read: |b| seen(b.len()),
     samples: &["[connection]\nid=enp24s0np0\ntype=ethernet\n\n[ethernet]\nmtu=9000\n"],
     ..Tool::NONE
 };
@@ -66,7 +62,6 @@ pub const SYSTEMD: Tool = Tool {
     ),
     marks: &[Mark::LineWith(|l| l == "[Service]", "Exec"), Mark::LineWith(|l| l == "[Service]", "Limit")],
     commands: &[Command::with("systemctl", &["cat"])],
-    read: |b| seen(b.len()),
     samples: &["[Unit]\nDescription=x\n\n[Service]\nType=oneshot\nExecStart=/usr/local/bin/disable-acs.sh\n"],
     ..Tool::NONE
 };
@@ -79,7 +74,6 @@ pub const SINFO: Tool = Tool {
     gives: Gives::NoFacts("the partitions of Slurm (`scontrol show node` has what it claims of each node)"),
     marks: &[Mark::Line(|l| l.starts_with("PARTITION ") && l.contains(" NODELIST"))],
     commands: &[Command::any("sinfo")],
-    read: |b| seen(b.len()),
     samples: &[
         "PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST\ngpu*         up   infinite     30    mix gpu[001-030]\n",
     ],
@@ -96,7 +90,6 @@ pub const MACHINE_CONFIG_POOLS: Tool = Tool {
     ),
     marks: &[Mark::Line(|l| l.starts_with("NAME ") && l.contains(" DEGRADED") && l.contains(" MACHINECOUNT"))],
     commands: &[Command::with("oc", &["get", "mcp"])],
-    read: |b| seen(b.len()),
     samples: &[
         "NAME     CONFIG               UPDATED   UPDATING   DEGRADED   MACHINECOUNT   READYMACHINECOUNT\nworker   rendered-worker-1    False     True       False      8              5\n",
     ],
@@ -113,7 +106,6 @@ pub const GPU_BURN: Tool = Tool {
     ),
     marks: &[Mark::LineWith(|l| l.contains("proc'd: ") && l.contains("Gflop/s"), "errors:")],
     commands: &[Command::any("gpu_burn"), Command::any("gpu-burn")],
-    read: |b| seen(b.len()),
     samples: &[
         "Burning for 60 seconds.\n100.0%  proc'd: 6120 (58230 Gflop/s)   errors: 0   temps: 61 C \n\nTested 1 GPUs:\n\tGPU 0: OK\n",
     ],
@@ -127,7 +119,6 @@ pub const KUBECTL_NODES: Tool = Tool {
     run: "kubectl get nodes",
     gives: Gives::NoFacts("a list of Kubernetes' nodes (`kubectl get node NAME -o json` has what is claimed of one)"),
     marks: &[Mark::Line(|l| l.starts_with("NAME ") && l.contains(" ROLES ") && l.contains(" VERSION"))],
-    read: |b| seen(b.len()),
     samples: &["NAME         STATUS   ROLES    AGE   VERSION\ngpu-node-1   Ready    worker   12d   v1.31.4\n"],
     ..Tool::NONE
 };

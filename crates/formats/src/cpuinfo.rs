@@ -15,7 +15,7 @@ pub const TOOL: Tool = Tool {
     marks: &[Mark::Line(is_own)],
     commands: &[Command { program: "cat", args: Args::End("/proc/cpuinfo") }],
     files: &["cpuinfo"],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &["processor\t: 0\nvendor_id\t: GenuineIntel\n"],
     once: true,
     ..Tool::NONE

@@ -14,7 +14,7 @@ pub const TOOL: Tool = Tool {
     marks: &[Mark::Aside(|l| analysed(l).is_some() || governor(l.trim()).is_some())],
     commands: &[Command::with("cpupower", &["frequency-info"])],
     files: &["cpupower"],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &[
         "analyzing CPU 0:\n  driver: intel_pstate\n  current policy: frequency should be within 800 MHz and 3.80 GHz.\n                  The governor \"performance\" may decide which speed to use\n                  within this range.\n",
     ],

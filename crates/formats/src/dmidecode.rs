@@ -20,7 +20,7 @@ pub const TOOL: Tool = Tool {
         Command { program: "dmidecode", args: Args::Within("-q") },
     ],
     files: &["dmidecode"],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &[
         "# dmidecode 3.3\nGetting SMBIOS data from sysfs.\nSMBIOS 3.3.0 present.\n\nHandle 0x0100, DMI type 1, 27 bytes\nSystem Information\n\tManufacturer: Example Inc.\n\tProduct Name: Server 1\n",
         "Handle 0x0000, DMI type 0, 26 bytes\nBIOS Information\n\tVendor: Example BIOS\n",

@@ -17,7 +17,7 @@ pub const TOOL: Tool = Tool {
     gives: Gives::NoFacts("a list of the fabric manager's partitions (`linerate vm layout --partitions` reads it)"),
     marks: &[Mark::Json(|text| text.contains("\"partitionInfo\"") && text.contains("\"gpuInfo\""))],
     commands: &[Command::with("fmpm", &["-l"])],
-    read: |b| seen(parse(b).is_ok()),
+    read: Some(|b| seen(parse(b).is_ok())),
     samples: &[
         "{\n  \"maxNumPartitions\": 15,\n  \"numPartitions\": 1,\n  \"partitionInfo\": [ { \"gpuInfo\": [], \"isActive\": 0 } ] }",
     ],

@@ -24,7 +24,7 @@ pub const TOOL: Tool = Tool {
     marks: &[Mark::Aside(|l| test(l).is_some() || table(l).is_some())],
     commands: &[Command::any("gdrcopy_copybw"), Command::any("gdrcopy_copylat")],
     words: &["writing test, size=", "reading test, size=", ITERATIONS],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &[
         "writing test, size=131072 offset=0 num_iters=10000\nwrite BW: 9000.5MB/s\n",
         "gdr_copy_to_mapping num iters for each size: 10000\n",

@@ -15,7 +15,7 @@ pub const TOOL: Tool = Tool {
     marks: &[Mark::Line(|l| l.contains("==>") && l.contains(" port ") && !l.contains(")==>"))],
     commands: &[Command::any("ibdev2netdev")],
     files: &["ibdev2netdev"],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &["mlx5_0 port 1 ==> ib0 (Up)\n"],
     once: true,
     ..Tool::NONE

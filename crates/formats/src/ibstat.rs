@@ -16,7 +16,7 @@ pub const TOOL: Tool = Tool {
     marks: &[Mark::Line(|l| starts(l, &["CA '", "Infiniband device '"]))],
     commands: &[Command::any("ibstat"), Command::any("ibstatus")],
     files: &["ibstat"],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &[
         "CA 'mlx5_0'\n",
         "Infiniband device 'mlx5_0' port 1 status:\n",

@@ -16,7 +16,7 @@ pub const TOOL: Tool = Tool {
     marks: &[Mark::Line(|l| starts(l, &["hca_id:"]))],
     commands: &[Command::any("ibv_devinfo")],
     files: &["ibv_devinfo"],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &["hca_id:\tmlx5_0\n"],
     once: true,
     ..Tool::NONE

@@ -21,7 +21,7 @@ pub const TOOL: Tool = Tool {
     commands: &[Command::any("lldpcli"), Command::any("lldpctl")],
     files: &["lldp"],
     documents: &["lldp"],
-    read: |b| seen(read(b)),
+    read: Some(|b| seen(read(b))),
     samples: &[
         "Interface:    eth0, via: LLDP, RID: 1, Time: 0 day, 00:10:02\n  Chassis:     \n    SysName:      leaf-1\n",
         "{\"lldp\":{\"interface\":{\"eth0\":{\"via\":\"LLDP\",\"chassis\":{}}}}}",

@@ -18,7 +18,7 @@ pub const TOOL: Tool = Tool {
     marks: &[Mark::Aside(is_own)],
     commands: &[Command::any("lscpu")],
     files: &["lscpu"],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &[
         "Architecture:          x86_64\nCPU(s):                8\nOn-line CPU(s) list:   0-7\nThread(s) per core:    2\nSocket(s):             1\nVendor ID:             GenuineIntel\nNUMA node(s):          1\nNUMA node0 CPU(s):     0-7\nFlags:                 fpu vme\n",
         "NUMA:\n  NUMA node(s):         2\n  NUMA node0 CPU(s):    0-31\n  NUMA node1 CPU(s):    32-63\n",

@@ -17,7 +17,7 @@ pub const TOOL: Tool = Tool {
     marks: &[Mark::Aside(is_own)],
     commands: &[Command::any("lstopo"), Command::any("lstopo-no-graphics"), Command::any("hwloc-ls")],
     files: &["lstopo", "hwloc-ls"],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &[
         "Machine (252GB total)\n  Package L#0\n    NUMANode L#0 (P#0 126GB)\n    HostBridge\n      PCIBridge\n        PCI 41:00.0 (3D)\n          GPU \"nvml0\"\n",
     ],

@@ -13,7 +13,7 @@ pub const TOOL: Tool = Tool {
     marks: &[Mark::Line(|l| starts(l, &["Priority trust state:", "PFC configuration:", "DCBX mode:"]))],
     commands: &[Command::any("mlnx_qos")],
     files: &["mlnx_qos"],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &["DCBX mode: OS controlled\nPriority trust state: pcp\n"],
     ..Tool::NONE
 };

@@ -21,7 +21,7 @@ pub const TOOL: Tool = Tool {
     ],
     commands: &[Command::any("mlxlink"), Command::any("mstlink")],
     files: &["mlxlink", "mstlink"],
-    read: |b| seen(read(b)),
+    read: Some(|b| seen(read(b))),
     samples: &[
         "Operational Info\n----------------\nState                              : Active\nPhysical state                     : LinkUp\nLoopback Mode                      : No Loopback\n",
         "Physical Counters and BER Info\n------------------------------\nRaw Physical BER                   : 7E-09\n",

@@ -14,7 +14,7 @@ pub const MODINFO: Tool = Tool {
     marks: &[Mark::Aside(|l| file(l).is_some_and(|f| !f.contains("nvidia")))],
     commands: &[Command::any("modinfo")],
     files: &["modinfo"],
-    read: |b| seen(parse_modinfo(b)),
+    read: Some(|b| seen(parse_modinfo(b))),
     samples: &[
         "filename:       /lib/modules/6.8.0/kernel/drivers/infiniband/core/ib_core.ko.zst\nlicense:        Dual BSD/GPL\n",
     ],
@@ -30,7 +30,7 @@ pub const MODPROBE: Tool = Tool {
     marks: &[Mark::Aside(|l| failure(l).is_some())],
     commands: &[Command::any("modprobe")],
     files: &["modprobe"],
-    read: |b| seen(parse_modprobe(b)),
+    read: Some(|b| seen(parse_modprobe(b))),
     samples: &[
         "modprobe: ERROR: could not insert 'nvidia_peermem': Invalid argument\n",
         "modprobe: FATAL: Module nvidia-peermem not found in directory /lib/modules/6.8.0-60-generic\n",

@@ -18,7 +18,7 @@ pub const TOOL: Tool = Tool {
     })],
     commands: &[Command { program: "cat", args: Args::End("/proc/modules") }, Command::any("lsmod")],
     files: &["modules", "lsmod"],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &[
         "nvidia 54000000 12 nvidia_uvm, Live 0xffffffffc0000000 (POE)\n",
         "Module                  Size  Used by\n",

@@ -14,7 +14,7 @@ pub const GRUB_DEFAULTS: Tool = Tool {
     gives: Gives::Copy("etc/default/grub"),
     marks: &[Mark::Line(|l| starts(l, &["GRUB_CMDLINE_LINUX=", "GRUB_CMDLINE_LINUX_DEFAULT="]))],
     commands: &[Command { program: "cat", args: Args::End("/etc/default/grub") }],
-    read: |b| seen(grub_defaults(&[b])),
+    read: Some(|b| seen(grub_defaults(&[b]))),
     samples: &[
         "GRUB_DEFAULT=0\nGRUB_TIMEOUT=5\nGRUB_CMDLINE_LINUX_DEFAULT=\"quiet iommu=pt\"\nGRUB_CMDLINE_LINUX=\"\"\n",
         "GRUB_CMDLINE_LINUX=\"crashkernel=auto intel_iommu=on iommu=pt\"\n",
@@ -31,7 +31,7 @@ pub const GRUB_CFG: Tool = Tool {
     gives: Gives::Facts,
     marks: &[Mark::LineWith(|l| starts(l, &["menuentry '", "menuentry \""]), "linux")],
     commands: &[Command { program: "cat", args: Args::End("grub.cfg") }],
-    read: |b| seen(grub_cfg(b)),
+    read: Some(|b| seen(grub_cfg(b))),
     samples: &[
         "menuentry 'Debian GNU/Linux' --class debian {\n\tlinux\t/vmlinuz-6.1.0-21-amd64 root=UUID=x ro quiet iommu=pt\n\tinitrd\t/initrd.img-6.1.0-21-amd64\n}\n",
     ],
@@ -50,7 +50,7 @@ pub const BOOT_ENTRY: Tool = Tool {
         has("options") && has("linux") && (has("title") || has("version"))
     })],
     commands: &[Command { program: "cat", args: Args::Within("/loader/entries/") }],
-    read: |b| seen(boot_entry(b)),
+    read: Some(|b| seen(boot_entry(b))),
     samples: &[
         "title Red Hat Enterprise Linux (5.14.0-427.13.1.el9_4.x86_64) 9.4 (Plow)\nversion 5.14.0-427.13.1.el9_4.x86_64\nlinux /vmlinuz-5.14.0-427.13.1.el9_4.x86_64\ninitrd /initramfs.img $tuned_initrd\noptions root=/dev/sda3 ro iommu=pt $tuned_params\n",
     ],
@@ -65,7 +65,7 @@ pub const MACHINE_CONFIG: Tool = Tool {
     gives: Gives::Facts,
     marks: &[Mark::LineWith(|l| l == "kind: MachineConfig", MACHINE_CONFIG_LIST)],
     commands: &[Command::with("oc", &["get", "mc", "yaml"]), Command::with("oc", &["get", "machineconfig", "yaml"])],
-    read: |b| seen(machine_config(b)),
+    read: Some(|b| seen(machine_config(b))),
     samples: &[
         "apiVersion: machineconfiguration.openshift.io/v1\nkind: MachineConfig\nmetadata:\n  name: 99-worker-iommu\nspec:\n  kernelArguments:\n    - iommu=pt\n    - 'pci=realloc'\n",
     ],
@@ -80,7 +80,7 @@ pub const TALOS: Tool = Tool {
     gives: Gives::Facts,
     marks: &[Mark::LineWith(|l| l == TALOS_LIST, "install:")],
     commands: &[Command::with("talosctl", &["get", "machineconfig"])],
-    read: |b| seen(talos(b)),
+    read: Some(|b| seen(talos(b))),
     samples: &["machine:\n  install:\n    disk: /dev/sda\n    extraKernelArgs:\n      - iommu=pt\n      - -selinux\n"],
     ..Tool::NONE
 };

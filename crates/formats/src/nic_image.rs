@@ -18,7 +18,7 @@ pub const FLINT: Tool = Tool {
     ],
     commands: &[Command::any("flint"), Command::any("mstflint")],
     files: &["flint", "mstflint"],
-    read: |b| seen(read(b)),
+    read: Some(|b| seen(read(b))),
     samples: &["Image type:            FS4\nFW Version:            28.43.2026\nPSID:                  MT_0000000838\n"],
     ..Tool::NONE
 };
@@ -34,7 +34,7 @@ pub const MANAGER: Tool = Tool {
     })],
     commands: &[Command::any("mlxfwmanager"), Command::any("mstfwmanager")],
     files: &["mlxfwmanager", "mstfwmanager"],
-    read: |b| seen(read(b)),
+    read: Some(|b| seen(read(b))),
     samples: &[
         "Querying Mellanox devices firmware ...\n\nDevice #1:\n----------\n\n  Device Type:      ConnectX7\n  PCI Device Name:  0000:18:00.0\n",
         "  Device Type:      ConnectX7\n  PSID:             MT_0000000838\n  PCI Device Name:  0000:18:00.0\n",

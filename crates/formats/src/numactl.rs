@@ -15,7 +15,7 @@ pub const TOOL: Tool = Tool {
     marks: &[Mark::Aside(|l| available(l).is_some() || l.trim_end() == "node distances:")],
     commands: &[Command::with("numactl", &["--hardware"]), Command { program: "numactl", args: Args::Words(&["-H"]) }],
     files: &["numactl"],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &[
         "available: 2 nodes (0-1)\nnode 0 cpus: 0 1 4 5\nnode 0 size: 128000 MB\nnode 0 free: 90000 MB\nnode 1 cpus: 2 3 6 7\nnode 1 size: 128000 MB\nnode 1 free: 90000 MB\nnode distances:\nnode   0   1\n  0:  10  21\n  1:  21  10\n",
         "node 0 size: 515602 MB\nnode distances:\nnode   0\n  0:  10\n",

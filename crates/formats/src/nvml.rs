@@ -13,7 +13,7 @@ pub const TOOL: Tool = Tool {
     run: "linerate collect",
     gives: Gives::Facts,
     documents: &["nvml"],
-    read: |b| seen(parse(b).is_ok()),
+    read: Some(|b| seen(parse(b).is_ok())),
     once: true,
     ..Tool::NONE
 };

@@ -21,7 +21,7 @@ pub const TOOL: Tool = Tool {
     gives: Gives::NoFacts("a result of the OSU micro-benchmarks"),
     marks: &[Mark::Aside(|line| title(line).is_some())],
     words: &["# OSU "],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &["# OSU MPI-CUDA Bandwidth Test v7.5\n", "# OSU MPI Latency Test\n# Size          Latency (us)\n"],
     ..Tool::NONE
 };

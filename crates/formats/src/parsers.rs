@@ -9,9 +9,10 @@ use crate::{
 /// A parser whose result is dropped.
 pub type Parser = fn(&[u8]);
 
-/// Those of tools' texts, and the others.
+/// Those of tools' texts, where a text of the tool is parsed here, and the others.
 pub fn parsers() -> impl Iterator<Item = (&'static str, Parser)> {
-    Kind::ALL.iter().map(|k| (k.tool().name, k.tool().read)).chain(OTHERS.iter().copied())
+    let of_tools = Kind::ALL.iter().filter_map(|k| Some((k.tool().name, k.tool().read?)));
+    of_tools.chain(OTHERS.iter().copied())
 }
 
 /// Parsers of single files, values and lines.

@@ -16,7 +16,7 @@ pub const TOOL: Tool = Tool {
     })],
     commands: &[Command::any("perfquery")],
     files: &["perfquery"],
-    read: |b| seen(read(b)),
+    read: Some(|b| seen(read(b))),
     samples: &["# Port extended counters: Lid 12 port 1 (CapMask: 0x5A00)\nPortSelect:......................1\n"],
     ..Tool::NONE
 };

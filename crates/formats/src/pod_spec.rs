@@ -20,7 +20,7 @@ pub const TOOL: Tool = Tool {
         Command::with("oc", &["get", "pod", "yaml"]),
         Command::with("oc", &["get", "pods", "yaml"]),
     ],
-    read: |b| seen(read(b)),
+    read: Some(|b| seen(read(b))),
     samples: &[
         "apiVersion: v1\nkind: Pod\nmetadata:\n  name: nccl\nspec:\n  containers:\n  - name: test\n    resources:\n      limits:\n        nvidia.com/gpu: 8\n        rdma/hca: 1\n",
     ],

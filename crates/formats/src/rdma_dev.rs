@@ -21,7 +21,7 @@ pub const TOOL: Tool = Tool {
     commands: &[Command::with("rdma", &["dev"])],
     files: &["rdma-dev", "rdma_dev"],
     documents: &["rdma-dev", "rdma_dev"],
-    read: |b| seen(read(b)),
+    read: Some(|b| seen(read(b))),
     samples: &[
         "0: mlx5_0: node_type ca protocol roce fw 28.43.2026 node_guid 0200:00ff:fe00:0001 sys_image_guid 0200:00ff:fe00:0001\n",
         "[{\"ifindex\":0,\"ifname\":\"mlx5_0\",\"node_type\":\"ca\",\"fw\":\"28.43.2026\"}]",
@@ -38,7 +38,7 @@ pub const CMA: Tool = Tool {
     gives: Gives::NoFacts("the version of RoCE that the connection manager uses, which no check reads"),
     commands: &[Command::any("cma_roce_mode")],
     files: &["cma_roce_mode"],
-    read: |b| seen(parse_cma(b)),
+    read: Some(|b| seen(parse_cma(b))),
     samples: &["# cma_roce_mode -d mlx5_0 -p 1\nRoCE v2\n"],
     ..Tool::NONE
 };

@@ -19,7 +19,7 @@ pub const LINK: Tool = Tool {
     ],
     commands: &[Command::with("rdma", &["link"])],
     documents: &["rdma-link"],
-    read: |b| seen(parse_links(b).is_ok()),
+    read: Some(|b| seen(parse_links(b).is_ok())),
     samples: &[
         "[{\"ifname\":\"mlx5_0\",\"port\":1,\"state\":\"ACTIVE\",\"physical_state\":\"LINK_UP\"}]",
         "link mlx5_0/1 state ACTIVE physical_state LINK_UP\n",
@@ -46,7 +46,7 @@ pub const STATISTIC: Tool = Tool {
     ],
     commands: &[Command::with("rdma", &["statistic"])],
     documents: &["rdma-statistic"],
-    read: |b| seen(parse_statistics(b).is_ok()),
+    read: Some(|b| seen(parse_statistics(b).is_ok())),
     samples: &[
         "link mlx5_0/1 rx_write_requests 0 rx_read_requests 0 out_of_sequence 5 \n",
         "[ {\n\"ifname\":\"mlx5_0\",\"port\":1,\"rx_write_requests\":0}]",
@@ -67,7 +67,7 @@ pub const SYSTEM: Tool = Tool {
         Mark::Json(|text| text.contains("\"netns\"") && !text.contains("\"ifname\"")),
     ],
     commands: &[Command::with("rdma", &["system"])],
-    read: |b| seen(parse_system(b)),
+    read: Some(|b| seen(parse_system(b))),
     samples: &["netns shared copy-on-fork on\n", "[{\"netns\":\"shared\"}]", "[\n {\"netns\":\"shared\"}]"],
     ..Tool::NONE
 };

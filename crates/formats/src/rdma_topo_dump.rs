@@ -22,7 +22,7 @@ pub const DUMP: Tool = Tool {
     gives: Gives::Facts,
     marks: &[Mark::Json(|text| ["\"realpath\"", "\"config\"", "\"modalias\""].iter().all(|key| text.contains(key)))],
     commands: &[Command::with("rdma_topo", &["dump"])],
-    read: |b| seen(parse(b).is_ok()),
+    read: Some(|b| seen(parse(b).is_ok())),
     samples: &[
         "[\n    {\n        \"realpath\": \"/sys\",\n        \"config\": \"eJwD\",\n        \"modalias\": \"pci:v\"",
     ],

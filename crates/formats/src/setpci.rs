@@ -15,7 +15,7 @@ pub const TOOL: Tool = Tool {
     marks: &[Mark::Line(|l| verbose(l).is_some())],
     commands: &[Command::any("setpci")],
     files: &["setpci"],
-    read: |b| seen(read(b)),
+    read: Some(|b| seen(read(b))),
     samples: &[
         "# setpci -s 41:00.0 ECAP_ACS+6.w\n001d\n",
         "0000:41:00.0 (ecap 000d @2a0) @2a6 = 001d\n",

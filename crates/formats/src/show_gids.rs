@@ -16,7 +16,7 @@ pub const TOOL: Tool = Tool {
     marks: &[Mark::Line(|l| is_head(l) || found(l).is_some())],
     commands: &[Command::any("show_gids")],
     files: &["show_gids", "show-gids"],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &[
         "DEV\tPORT\tINDEX\tGID\t\t\t\t\tIPv4  \t\tVER\tDEV\n---\t----\t-----\t---\t\t\t\t\t------------  \t---\t---\nmlx5_0\t1\t3\t0000:0000:0000:0000:0000:ffff:0a00:0001\t10.0.0.1  \tv2\teth2\nn_gids_found=1\n",
         "mlx5_0  1   0   fe80:0000:0000:0000:0000:00ff:fe00:0001         v1   eth2\nn_gids_found=1\n",

@@ -22,7 +22,7 @@ pub const TOOL: Tool = Tool {
     gives: Gives::NoFacts("a result of STREAM"),
     marks: &[Mark::Aside(|l| title(l).is_some_and(|t| t.0 == Memory::Host) || l.trim() == HEADER)],
     words: &["STREAM version ", HEADER],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &[
         "STREAM version $Revision: 5.10 $\n",
         "Function    Best Rate MB/s  Avg time     Min time     Max time\n",

@@ -26,8 +26,8 @@ pub struct Tool {
     pub words: &'static [&'static str],
     /// A node has one such text, which is about all of it: not one for each interface, adapter or guest.
     pub once: bool,
-    /// Its parser, on any bytes; nothing where it is parsed in another crate, or not at all.
-    pub read: fn(&[u8]),
+    /// Its parser, on any bytes; `None` where it is parsed in another crate, or not at all.
+    pub read: Option<fn(&[u8])>,
     /// Short texts, each recognised as this one and as no other.
     pub samples: &'static [&'static str],
 }
@@ -45,7 +45,7 @@ impl Tool {
         documents: &[],
         words: &[],
         once: false,
-        read: |_| {},
+        read: None,
         samples: &[],
     };
 

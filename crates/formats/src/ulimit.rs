@@ -15,7 +15,7 @@ pub const ULIMIT: Tool = Tool {
     marks: &[Mark::Aside(|l| row(l).is_some())],
     commands: &[Command::any("ulimit")],
     files: &["ulimit"],
-    read: |b| seen(parse_ulimit(b)),
+    read: Some(|b| seen(parse_ulimit(b))),
     samples: &[
         "open files                          (-n) 1024\nmax locked memory           (kbytes, -l) 8192\n",
         "-l: locked-in-memory size (kbytes)  unlimited\n",
@@ -33,7 +33,7 @@ pub const PRLIMIT: Tool = Tool {
     marks: &[Mark::Aside(|l| l.split_whitespace().eq(HEAD.iter().copied()))],
     commands: &[Command::any("prlimit")],
     files: &["prlimit"],
-    read: |b| seen(parse_prlimit(b)),
+    read: Some(|b| seen(parse_prlimit(b))),
     samples: &[
         "RESOURCE   DESCRIPTION                             SOFT      HARD UNITS\nMEMLOCK    max locked-in-memory address space   8388608   8388608 bytes\n",
     ],

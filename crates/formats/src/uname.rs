@@ -15,7 +15,7 @@ pub const TOOL: Tool = Tool {
     marks: &[Mark::Aside(|l| of_all(l).is_some())],
     commands: &[Command::any("uname")],
     files: &["uname"],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &[
         "Linux gpu-1 6.8.0-60-generic #63-Ubuntu SMP PREEMPT_DYNAMIC Tue Apr 15 19:04:15 UTC 2025 x86_64 x86_64 x86_64 GNU/Linux\n",
         "$ uname -r\n6.8.0-60-generic\n",

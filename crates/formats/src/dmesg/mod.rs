@@ -27,7 +27,7 @@ pub const TOOL: Tool = Tool {
     marks: &[Mark::Line(is_own)],
     commands: &[Command::any("dmesg"), Command::any("journalctl")],
     files: &["dmesg", "journal", "kern.log"],
-    read: |b| seen(scan(b)),
+    read: Some(|b| seen(scan(b))),
     samples: &[
         "[    0.5] x\n",
         "6,1,2,-;x\n",

@@ -19,7 +19,7 @@ pub const TOOL: Tool = Tool {
     ],
     commands: &[Command::with("ethtool", &["-i"])],
     files: &["ethtool-i", "ethtool_i"],
-    read: |b| seen(read(b)),
+    read: Some(|b| seen(read(b))),
     samples: &[
         "driver: mlx5_core\nversion: 6.8.0\nfirmware-version: 28.43.2026 (MT_0000000838)\nexpansion-rom-version: \nbus-info: 0000:18:00.0\n",
         "driver: mlx5_core\nfirmware-version: 28.43.2026\nbus-info: 0000:18:00.0\n",

@@ -13,7 +13,7 @@ pub const TOOL: Tool = Tool {
     gives: Gives::NoFacts("ethtool's offloads of an interface, which no check reads"),
     marks: &[Mark::Line(|l| starts(l, &["Features for "]) && l.ends_with(':'))],
     commands: &[Command::with("ethtool", &["-k"])],
-    read: |b| seen(read(b)),
+    read: Some(|b| seen(read(b))),
     samples: &["Features for eth0:\nrx-checksumming: on\nlarge-receive-offload: off [fixed]\n"],
     ..Tool::NONE
 };

@@ -18,7 +18,7 @@ pub const STATISTICS: Tool = Tool {
     gives: Gives::Facts,
     marks: &[Mark::Line(|l| starts(l, &["NIC statistics:"]))],
     commands: &[Command::with("ethtool", &["-S"])],
-    read: |b| seen(read_statistics(b)),
+    read: Some(|b| seen(read_statistics(b))),
     samples: &["NIC statistics:\n     rx_packets: 1\n"],
     ..Tool::NONE
 };
@@ -31,7 +31,7 @@ pub const PAUSE: Tool = Tool {
     gives: Gives::Facts,
     marks: &[Mark::Line(|l| starts(l, &["Pause parameters for "]))],
     commands: &[Command::with("ethtool", &["-a"])],
-    read: |b| seen(parse_pause(b)),
+    read: Some(|b| seen(parse_pause(b))),
     samples: &["Pause parameters for eth0:\n"],
     ..Tool::NONE
 };
@@ -43,7 +43,7 @@ pub const SETTINGS: Tool = Tool {
     run: "ethtool IF",
     gives: Gives::Facts,
     marks: &[Mark::Line(|l| starts(l, &["Settings for "]) && l.ends_with(':'))],
-    read: |b| seen(read_settings(b)),
+    read: Some(|b| seen(read_settings(b))),
     samples: &["Settings for eth0:\n\tSpeed: 100000Mb/s\n"],
     ..Tool::NONE
 };

@@ -14,7 +14,7 @@ pub const TOOL: Tool = Tool {
     gives: Gives::NoFacts("ethtool's data of a module or cable, which no check reads"),
     marks: &[Mark::Line(is_identifier)],
     commands: &[Command::with("ethtool", &["-m"])],
-    read: |b| seen(read(b)),
+    read: Some(|b| seen(read(b))),
     samples: &[
         "\tIdentifier                                : 0x11 (QSFP28)\n\tVendor PN                                 : MCP1600-C001\n",
     ],

@@ -32,7 +32,7 @@ pub const TOOL: Tool = Tool {
         Mark::Line(line::is_own),
         Mark::LineWhere(line::is_relative, |text| text.lines().any(|l| matches!(line::directory(l), Some(Some(_))))),
     ],
-    read: |b| seen(!parse(b).files.is_empty()),
+    read: Some(|b| seen(!parse(b).files.is_empty())),
     samples: &[
         "/sys/class/infiniband/mlx5_0/ports/1/state:4: ACTIVE\n",
         "==> /sys/class/net/eth0/mtu <==\n9000\n",
@@ -53,7 +53,7 @@ pub const SYSCTL: Tool = Tool {
     marks: &[Mark::Line(|l| line::setting(l).is_some())],
     commands: &[Command::any("sysctl")],
     files: &["sysctl"],
-    read: |b| seen(!parse(b).files.is_empty()),
+    read: Some(|b| seen(!parse(b).files.is_empty())),
     samples: &["vm.nr_hugepages = 0\n", "kernel.numa_balancing = 1\nkernel.osrelease = 6.8.0-60-generic\n"],
     ..Tool::NONE
 };

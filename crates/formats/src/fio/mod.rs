@@ -31,7 +31,7 @@ pub const TOOL: Tool = Tool {
     ],
     commands: &[Command::any("fio")],
     words: &["fio-", "\"fio version\"", "fio: ", ": (groupid=", "Run status group", "%=0;0%=0;0%=0;"],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &[
         "w: (g=0): rw=read, bs=(R) 4096B-4096B, ioengine=psync, iodepth=1\nfio-3.33\n",
         "{\n  \"fio version\" : \"fio-3.33\",\n  \"jobs\" : []}",

@@ -27,7 +27,7 @@ pub const TOOL: Tool = Tool {
     commands: &[Command::with("ip", &["link"]), Command::with("ip", &["addr"]), Command::with("ip", &["a"])],
     files: &["ip_link", "ip-link", "ip_addr", "ip-addr"],
     documents: &["ip_link", "ip-link", "ip_addr", "ip-addr"],
-    read: |b| seen(read(b)),
+    read: Some(|b| seen(read(b))),
     samples: &[
         "2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 9000 qdisc mq state UP mode DEFAULT group default qlen 1000\n",
         "eth0             UP             02:00:00:00:00:01 <BROADCAST,MULTICAST,UP,LOWER_UP> \n",

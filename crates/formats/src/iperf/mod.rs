@@ -51,7 +51,7 @@ pub const IPERF3: crate::Tool = crate::Tool {
         "\"test_start\"",
         "\"system_info\"",
     ],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &[
         "Connecting to host 10.0.0.2, port 5201\n",
         "[  5]   0.00-1.00   sec  2.82 GBytes  24.2 Gbits/sec   27   1023 KBytes\n",
@@ -72,7 +72,7 @@ pub const IPERF2: crate::Tool = crate::Tool {
     marks: &[Mark::Aside(|l| own::program(l) == Some(Tool::Iperf2))],
     commands: &[Command::any("iperf")],
     words: &["Client connecting to ", "Server listening on UDP", "Server listening on TCP", "  Bandwidth"],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &["Client connecting to 10.0.0.2, TCP port 5001\n", "[  3]  0.0-10.0 sec  1.05 GBytes   905 Mbits/sec\n"],
     ..crate::Tool::NONE
 };

@@ -26,7 +26,7 @@ pub const TOOL: Tool = Tool {
         Command::with("kubectl", &["get", "nodes", "json"]),
     ],
     documents: &["kubectl_get_node", "kubectl-get-node"],
-    read: |b| seen(read(b).is_ok()),
+    read: Some(|b| seen(read(b).is_ok())),
     samples: &[
         "{\n    \"apiVersion\": \"v1\",\n    \"kind\": \"Node\",\n    \"metadata\": {\"name\": \"gpu7\", \"labels\": {\"example.com/iommu\": \"pt\"}},\n    \"status\": {\"allocatable\": {\"nvidia.com/gpu\": \"8\"}}\n}\n",
         "{\"apiVersion\":\"v1\",\"items\":[{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"a\"}}],\"kind\":\"List\"}",

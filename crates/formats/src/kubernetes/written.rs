@@ -17,7 +17,7 @@ pub const TEXT: Tool = Tool {
         Mark::LineWith(|l| l == "kind: Node" || l == "kind: NodeList", "metadata:"),
     ],
     commands: &[Command::with("kubectl", &["describe", "node"]), Command::with("oc", &["describe", "node"])],
-    read: |b| seen(read_text(b)),
+    read: Some(|b| seen(read_text(b))),
     samples: &[
         "Name:               gpu7\nRoles:              worker\nLabels:             a=b\nCapacity:\n  nvidia.com/gpu:     8\nAllocatable:\n  nvidia.com/gpu:     7\n",
         "apiVersion: v1\nkind: Node\nmetadata:\n  name: gpu7\nstatus:\n  allocatable:\n    nvidia.com/gpu: \"8\"\n",

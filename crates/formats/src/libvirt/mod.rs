@@ -31,7 +31,7 @@ pub const TOOL: Tool = Tool {
     gives: Gives::Facts,
     marks: &[Mark::Root(|root, _| matches!(root, "domain" | "domstatus"))],
     commands: &[Command::with("virsh", &["dumpxml"])],
-    read: |b| seen(parse(b).map(|d| d.refusal())),
+    read: Some(|b| seen(parse(b).map(|d| d.refusal()))),
     samples: &["<domain type='kvm' id='1'>\n"],
     ..Tool::NONE
 };

@@ -31,7 +31,7 @@ pub const TEXT: Tool = Tool {
     ],
     commands: &[Command::any("mlxconfig"), Command::any("mstconfig")],
     files: &["mlxconfig", "mstconfig"],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &["   ATS_ENABLED       False(0)\n", "-E- Failed to open device: x\n"],
     ..Tool::NONE
 };
@@ -43,7 +43,7 @@ pub const JSON: Tool = Tool {
     run: "mlxconfig -d DEVICE -j FILE query",
     gives: Gives::Facts,
     marks: &[Mark::Json(|text| text.contains("\"tlv_configuration\""))],
-    read: |b| seen(parse_json(b).is_ok()),
+    read: Some(|b| seen(parse_json(b).is_ok())),
     samples: &["{\"Device #1\":{\"tlv_configuration\":{}}}"],
     ..Tool::NONE
 };

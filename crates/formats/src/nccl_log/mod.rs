@@ -48,7 +48,7 @@ pub const TOOL: Tool = Tool {
         // The benchmark prints its header before the library's log begins.
         Mark::LineWith(crate::nccl_tests::is_own, "NCCL INFO"),
     ],
-    read: |b| decode(b).lines().for_each(|l| seen((split(l), split_short(l)))),
+    read: Some(|b| decode(b).lines().for_each(|l| seen((split(l), split_short(l))))),
     samples: &["node:1:1 [0] NCCL INFO Using network IB\n"],
     ..Tool::NONE
 };

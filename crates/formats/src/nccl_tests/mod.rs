@@ -54,7 +54,7 @@ pub const TOOL: crate::Tool = crate::Tool {
         "Test CUDA failure",
         "Out of bounds values",
     ],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &[
         "# nThread 1 nGpus 8 minBytes 8\n",
         "rccl-tests: Version develop:0123456\n",

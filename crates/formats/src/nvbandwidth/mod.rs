@@ -23,7 +23,7 @@ pub const TOOL: Tool = Tool {
     gives: Gives::NoFacts("a result of nvbandwidth"),
     marks: &[Mark::Line(is_own), Mark::Json(|text| text.contains("\"nvbandwidth\""))],
     words: &["nvbandwidth", "memcpy CE ", "memcpy SM ", "\"bandwidth_matrix\""],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &[
         "nvbandwidth Version: v0.6\n",
         "SUM host_to_device_memcpy_ce 845.90\n",

@@ -16,7 +16,7 @@ pub const COUNTERS: Tool = Tool {
         Mark::LineWith(|line| counter(line.trim()).is_some_and(|(_, name, _)| name == "TX_BYTES"), "RX_BYTES:"),
     ],
     commands: &[Command::with("nvidia-smi", &["nvlink", "-e"]), Command::with("nvidia-smi", &["pci"])],
-    read: |b| seen(read_counters(b)),
+    read: Some(|b| seen(read_counters(b))),
     samples: &[
         "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-5269b708)\n\t Link 0: Replay Errors: 0\n\t Link 0: Recovery Errors: 0\n\t Link 0: CRC Errors: 0\n",
         "GPU 0: NVIDIA H200 (UUID: GPU-5269b708)\n    REPLAY_COUNTER:          0\n    L0_TO_RECOVERY_COUNTER:  538\n",

@@ -34,7 +34,7 @@ pub const QUERY: Tool = Tool {
     gives: Gives::Facts,
     marks: &[Mark::Line(|l| l.contains("==NVSMI LOG=="))],
     commands: &[Command::with("nvidia-smi", &["-q"])],
-    read: |b| seen(parse_query(b)),
+    read: Some(|b| seen(parse_query(b))),
     samples: &["$ nvidia-smi -q\n==============NVSMI LOG==============\n"],
     once: true,
     ..Tool::NONE
@@ -48,7 +48,7 @@ pub const XML: Tool = Tool {
     gives: Gives::Facts,
     marks: &[Mark::Root(|root, _| root == "nvidia_smi_log")],
     commands: &[Command::with("nvidia-smi", &["-q", "-x"])],
-    read: |b| seen(parse_xml(b).is_ok()),
+    read: Some(|b| seen(parse_xml(b).is_ok())),
     samples: &["<?xml version=\"1.0\" ?>\n<!DOCTYPE nvidia_smi_log SYSTEM \"x\">\n<nvidia_smi_log>"],
     once: true,
     ..Tool::NONE
@@ -65,7 +65,7 @@ pub const TOPO: Tool = Tool {
             && parse_topo(text.as_bytes()).is_ok_and(|t| !t.rows.is_empty() || !t.broken_rows.is_empty())
     })],
     commands: &[Command::with("nvidia-smi", &["topo"])],
-    read: |b| seen(parse_topo(b).is_ok()),
+    read: Some(|b| seen(parse_topo(b).is_ok())),
     samples: &["\x1b[4m\tGPU0\tGPU1\tCPU Affinity\x1b[0m\r\nGPU0\t X \tNV12\t0-3\r\n"],
     once: true,
     ..Tool::NONE
@@ -79,7 +79,7 @@ pub const P2P: Tool = Tool {
     gives: Gives::Facts,
     marks: &[Mark::Matrix(topo::has_states)],
     commands: &[Command::with("nvidia-smi", &["-p2p"])],
-    read: |b| seen(parse_p2p(b).is_ok()),
+    read: Some(|b| seen(parse_p2p(b).is_ok())),
     samples: &[" \tGPU0\tGPU1\n GPU0\tX\tOK\n GPU1\tOK\tX\n"],
     ..Tool::NONE
 };
@@ -93,7 +93,7 @@ pub const TABLE: Tool = Tool {
     // Scripts of jobs print it above what matters more.
     marks: &[Mark::Aside(|l| starts(l, &["| NVIDIA-SMI"]))],
     commands: &[Command { program: "nvidia-smi", args: Args::None }],
-    read: |b| seen(parse_table(b)),
+    read: Some(|b| seen(parse_table(b))),
     samples: &["| NVIDIA-SMI 450.80.02    Driver Version: 450.80.02    CUDA Version: 11.0     |\n"],
     once: true,
     ..Tool::NONE
@@ -109,7 +109,7 @@ pub const LIST: Tool = Tool {
     // Other outputs name GPUs so, too, with more below each.
     marks: &[Mark::Whole(list::is_own)],
     commands: &[Command::with("nvidia-smi", &["-L"]), Command::with("nvidia-smi", &["--list-gpus"])],
-    read: |b| seen(parse_list(b)),
+    read: Some(|b| seen(parse_list(b))),
     samples: &["GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-11112222-3333-4444-5555-666677778888)\n"],
     ..Tool::NONE
 };
@@ -124,7 +124,7 @@ pub const CSV: Tool = Tool {
         parse_csv(text.as_bytes()).is_ok_and(|csv| !csv.rows.is_empty() && csv.columns.len() > 1)
     })],
     commands: &[Command { program: "nvidia-smi", args: Args::Within("--query-") }],
-    read: |b| seen(parse_csv(b).is_ok()),
+    read: Some(|b| seen(parse_csv(b).is_ok())),
     samples: &["name, pci.bus_id\nH100, 00000000:1B:00.0\n"],
     ..Tool::NONE
 };

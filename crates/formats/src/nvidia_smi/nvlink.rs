@@ -13,7 +13,7 @@ pub const NVLINK: Tool = Tool {
     gives: Gives::NoFacts("nvidia-smi's state of NVLink (`nvidia-smi topo -m` says which GPUs it connects)"),
     marks: &[Mark::Aside(|line| link(line).is_some() || starts(line, &["NVML: Unable to retrieve NVLink"]))],
     commands: &[Command::with("nvidia-smi", &["nvlink"])],
-    read: |b| seen(parse_nvlink(b)),
+    read: Some(|b| seen(parse_nvlink(b))),
     samples: &[
         "GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-5269b708)\n\t Link 0: 25 GB/s\n\t Link 1: <inactive>\n",
         "NVML: Unable to retrieve NVLink information as all links are inactive\n",

@@ -38,7 +38,7 @@ pub const TOOL: Tool = Tool {
         "Couldn't ",
         " Waiting for client to connect... *",
     ],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &[
         "                    RDMA_Write BW Test\n",
         "{\n\"test_info\": {\n\"test\": \"Send_BW_Test\",\n",

@@ -37,7 +37,7 @@ pub const TOOL: Tool = Tool {
         "Ping statistics for ",
         "Ping request could not find host ",
     ],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &[
         "PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.\n",
         "[1795294324.960938] 64 bytes from ::1: icmp_seq=1 ttl=64 time=0.217 ms\n",

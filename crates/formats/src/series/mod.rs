@@ -32,7 +32,7 @@ pub const TOOL: Tool = Tool {
     called: "table of measurements",
     run: "any program that writes CSV, Markdown or JSON lines",
     marks: &[Mark::Last(is_measured)],
-    read: |b| seen(parse(b).is_ok()),
+    read: Some(|b| seen(parse(b).is_ok())),
     samples: &[
         "time,busbw (GB/s)\n0,93.1\n1,93.2\n",
         "| size | GB/s |\n|---|---|\n| 1 MB | 5.91 |\n",

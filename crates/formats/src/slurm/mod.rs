@@ -27,7 +27,7 @@ pub const TOOL: Tool = Tool {
     ],
     commands: &[Command::with("scontrol", &["show", "node"]), Command::with("scontrol", &["show", "nodes"])],
     files: &["scontrol_show_node", "scontrol-show-node"],
-    read: |b| seen(read(b)),
+    read: Some(|b| seen(read(b))),
     samples: &[
         "NodeName=gpu7 Arch=x86_64 CoresPerSocket=56 \n   CPUAlloc=0 CPUEfctv=224 CPUTot=224 CPULoad=0.02\n   AvailableFeatures=h100,ib\n   ActiveFeatures=h100,ib\n   Gres=gpu:h100:8(S:0-1)\n   State=IDLE ThreadsPerCore=2 TmpDisk=0 Weight=1 Owner=N/A MCS_label=N/A\n\n",
         "Node data as of 2026-11-20T10:00:00, record count 1\nNodeName=gpu7 CoresPerSocket=1    CPUAlloc=0 CPUTot=1 CPULoad=N/A    AvailableFeatures=(null)    ActiveFeatures=(null)    Gres=gpu:8    State=DOWN*+DRAIN \n",

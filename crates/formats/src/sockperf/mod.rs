@@ -25,7 +25,7 @@ pub const TOOL: Tool = Tool {
     marks: &[Mark::Aside(|l| starts(l, &["sockperf: ", "sockperf[CLIENT]", "**sockperf: "]))],
     commands: &[Command::any("sockperf")],
     words: &["sockperf"],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &["sockperf: == version #3.7-no.git == \n"],
     ..Tool::NONE
 };

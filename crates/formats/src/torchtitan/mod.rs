@@ -26,7 +26,7 @@ pub const TOOL: Tool = Tool {
     gives: Gives::NoFacts("a log of TorchTitan"),
     marks: &[Mark::Line(is_own)],
     words: &["tps:", "mfu:", "wps:", "[titan]"],
-    read: |b| seen(parse(b)),
+    read: Some(|b| seen(parse(b))),
     samples: &[
         "[rank0]:[titan] 2025-07-21 15:57:42,774 - root - INFO - step:  3  loss:  4.9  memory:  0.00GiB(0.00%)  tps: 30,768  mfu: 0.32%\n",
     ],

@@ -14,7 +14,7 @@ pub const TOOL: Tool = Tool {
     run: "sudo lspci -vvv | grep -E '^[0-9a-f]|ACSCtl'",
     gives: Gives::Facts,
     marks: &[Mark::LineWhere(is_acs, has_no_device)],
-    read: |b| seen(read(b)),
+    read: Some(|b| seen(read(b))),
     samples: &[
         "\t\tACSCtl:\tSrcValid+ TransBlk- ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans-\n",
         "ACSCap:\tSrcValid+ TransBlk+ ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans+\nACSCtl:\tSrcValid- TransBlk- ReqRedir-\n",

@@ -49,7 +49,7 @@ pub const TOOL: Tool = Tool {
     marks: &[Mark::Line(is_own), Mark::LineWhere(acs_alone::is_acs, |text| !acs_alone::has_no_device(text))],
     commands: &[Command::any("lspci")],
     files: &["lspci"],
-    read: |b| seen(parse(b).is_ok()),
+    read: Some(|b| seen(parse(b).is_ok())),
     samples: &[
         "01:00.0 3D controller: NVIDIA Corporation Device 2330 (rev a1)\n",
         "00:00.0 \"Host bridge\" \"Intel Corporation\"\n",

@@ -26,7 +26,7 @@ pub const TOOL: Tool = Tool {
     marks: &[Mark::Line(is_root)],
     commands: &[Command::with("lspci", &["-tv"]), Command::with("lspci", &["-vt"]), Command::with("lspci", &["-t"])],
     files: &["lspci-t", "lspci_t"],
-    read: |b| seen(read(b)),
+    read: Some(|b| seen(read(b))),
     samples: &[
         "-[0000:00]-+-00.0  Intel Corporation Host Bridge\n           \\-01.0-[01]----00.0  NVIDIA Corporation GH100\n",
         "-+-[0000:64]---00.0-[65]----00.0\n \\-[0000:00]---00.0\n",
