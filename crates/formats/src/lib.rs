@@ -40,6 +40,7 @@ pub mod kubernetes;
 mod launcher;
 pub mod libvirt;
 pub mod limits;
+pub mod lines;
 pub mod lldp;
 pub mod lscpu;
 pub mod lstopo;

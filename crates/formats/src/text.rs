@@ -211,7 +211,7 @@ fn from_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Vec<u8> {
 
 /// Removes CSI (`ESC [ … final`), OSC (`ESC ] … BEL`) and two-character sequences. A sequence never runs past a line end, so that a
 /// lone escape in garbage cannot swallow the text after it.
-fn strip_escapes(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn strip_escapes(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     let mut rest = bytes;
     while let Some(at) = memchr::memchr(ESC, rest) {

@@ -170,7 +170,8 @@ fn physical(e: &Evidence, snapshot: &Snapshot, words: &Words<'_>, below: &str) -
     match e.place.pos {
         Pos::Whole => {}
         Pos::Line(n) => {
-            out["region"] = json!({ "startLine": n.max(1), "snippet": { "text": words.excerpt(e.place) } });
+            let line = snapshot.line_in_file(e.place.base, n).max(1);
+            out["region"] = json!({ "startLine": line, "snippet": { "text": words.excerpt(e.place) } });
         }
         Pos::Bytes { offset, len } => out["region"] = json!({ "byteOffset": offset, "byteLength": len }),
     }

@@ -6,6 +6,7 @@
 mod claims;
 
 use crate::hosts;
+use crate::lines::Lines;
 use claims::Claims;
 use linerate_formats::Kind;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,8 +21,8 @@ pub struct Pasted {
     pub kind: Kind,
     /// What it says.
     pub bytes: Vec<u8>,
-    /// Lines of its file that stand before it.
-    pub above: usize,
+    /// Where its lines stand in its file.
+    pub lines: Lines,
     /// The node, where the operator or the command line above it names one.
     pub host: Option<String>,
 }
@@ -149,7 +150,7 @@ mod tests {
     use super::*;
 
     fn pasted(path: &str, kind: Kind, text: &str) -> Pasted {
-        Pasted { path: path.into(), kind, bytes: text.into(), above: 0, host: None }
+        Pasted { path: path.into(), kind, bytes: text.into(), lines: Lines::default(), host: None }
     }
 
     fn names(texts: &[Pasted]) -> Vec<(String, usize)> {
@@ -208,7 +209,7 @@ mod tests {
 
     #[test]
     fn parts_of_a_file_stay_together() {
-        let part = |path: &str, kind, above| Pasted { above, ..pasted(path, kind, LSPCI) };
+        let part = |path: &str, kind, above| Pasted { lines: Lines::below(above), ..pasted(path, kind, LSPCI) };
         let other = pasted("d/n2", Kind::Lspci, OTHER);
         let all = [part("d/n1", Kind::Lspci, 0), part("d/n1", Kind::Numactl, 9), other];
         assert_eq!(names(&all), want(&[("d/n1", 2), ("d/n2", 1)]));

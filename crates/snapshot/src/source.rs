@@ -4,14 +4,14 @@ use crate::archive::nested::{Nodes, is_wanted, several};
 use crate::archive::{Each, OpenError, PackedText, Reader, is_archive, is_archive_name, of_node, packed_text};
 use crate::capture::{self, Options, Progress, Purpose};
 use crate::listing::{Source, SourceKind, of_nodes};
+use crate::long_text::LongText;
 use crate::owners::{Owned, Pasted, by_node};
 use crate::recognise::{HEAD, is_lfs_stub, output, recognise};
 use crate::redact::secrets;
-use crate::texts::{below, join};
-use crate::{Budget, HostOf, Output, Snapshot, cut};
-use linerate_formats::bounds::{DOCTOR_TEXT, KEPT, TEXT as MAX_TEXT, TEXTS as MAX_TEXTS};
+use crate::texts::join;
+use crate::{Budget, EntryId, HostOf, Lines, Output, Snapshot, cut};
+use linerate_formats::bounds::{KEPT, TEXT as MAX_TEXT, TEXTS as MAX_TEXTS};
 use linerate_formats::{Gives, Kind, sniff};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -41,9 +41,15 @@ pub fn is_snapshot_dir(path: &Path) -> bool {
 pub fn load(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) -> Result<Snapshot, OpenError> {
     let io = |source| OpenError::Io { path: path.to_owned(), source };
     if path == Path::new("-") {
-        let mut bytes = Vec::new();
-        std::io::stdin().lock().take(64 << 20).read_to_end(&mut bytes).map_err(io)?;
-        return load_within(&bytes, "standard input", &options.budget, options.host_of.of(path));
+        let (name, host, mut input, mut head) =
+            ("standard input", options.host_of.of(path), std::io::stdin().lock(), Vec::new());
+        input.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(io)?;
+        if is_archive(&head) {
+            input.take((64 << 20) - head.len() as u64).read_to_end(&mut head).map_err(io)?;
+            return load_within(&head, name, &options.budget, host);
+        }
+        let text = LongText::read(&mut head.as_slice().chain(input), host).map_err(io)?;
+        return one_text(text, name, host);
     }
     let meta = match std::fs::metadata(path) {
         Ok(meta) => meta,
@@ -68,9 +74,9 @@ pub fn load(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) -> 
             None => with_texts(path, Reader::within(&options.budget).read(path), options),
         };
     }
-    let mut bytes = Vec::new();
-    std::fs::File::open(path).map_err(io)?.take(MAX_TEXT + 1).read_to_end(&mut bytes).map_err(io)?;
-    match one_text(&bytes, &name, options.host_of.of(path)) {
+    let host = options.host_of.of(path);
+    let text = LongText::read(&mut std::fs::File::open(path).map_err(io)?, host).map_err(io)?;
+    match one_text(text, &name, host) {
         Err(e) if is_archive_name(&name) => with_texts(path, Err(e), options),
         text => text,
     }
@@ -202,7 +208,7 @@ pub fn load_bytes(bytes: &[u8], name: &str) -> Result<Snapshot, OpenError> {
 
 fn load_within(bytes: &[u8], name: &str, budget: &Budget, host: Option<&str>) -> Result<Snapshot, OpenError> {
     if !is_archive(bytes) {
-        return one_text(bytes, name, host);
+        return one_text(LongText::of(bytes, host), name, host);
     }
     match packed_text(bytes, MAX_TEXT, budget) {
         Some(packed) => one_packed(&packed, name, host),
@@ -212,7 +218,7 @@ fn load_within(bytes: &[u8], name: &str, budget: &Budget, host: Option<&str>) ->
 
 /// A snapshot of one text that was packed.
 fn one_packed(packed: &PackedText, name: &str, host: Option<&str>) -> Result<Snapshot, OpenError> {
-    let mut s = one_text(&packed.bytes, PackedText::name(name), host)?;
+    let mut s = one_text(LongText::of(&packed.bytes, host), PackedText::name(name), host)?;
     host.unwrap_or(name).clone_into(&mut s.label);
     damaged(packed, name).into_iter().for_each(|why| s.left_out(why));
     Ok(s)
@@ -227,43 +233,36 @@ fn damaged(packed: &PackedText, name: &str) -> Option<String> {
 }
 
 /// A snapshot of one text, which may be several tools' one after the other.
-fn one_text(bytes: &[u8], name: &str, host: Option<&str>) -> Result<Snapshot, OpenError> {
-    if let Some(nodes) = pieces(bytes, name, host) {
-        return only(name, nodes);
+fn one_text(text: LongText, name: &str, host: Option<&str>) -> Result<Snapshot, OpenError> {
+    let LongText { head, cutter } = text;
+    let kind = recognise(name, &head);
+    let cut = cutter.map(|c| c.finish(name));
+    // Of one tool it is read whole; what a tool printed may stand far behind the head that shows what a text is.
+    if let Some(cut) = cut.filter(|c| c.several || !kind.gives().facts() && !c.nodes.is_empty()) {
+        drop(head);
+        return only(name, of_cut(cut, name));
     }
     let mut s = Snapshot::new(host.unwrap_or(name));
-    let kind = recognise(name, bytes);
     let why = match kind.gives() {
         Gives::NoFacts(what) => format!("it is {what}: not a source of facts for the audit"),
-        Gives::Unknown => not_recognised(bytes).to_owned(),
+        Gives::Unknown => not_recognised(&head).to_owned(),
         Gives::Facts | Gives::KernelLog | Gives::Copy(_) => {
-            text(&mut s, name, kind, bytes);
+            self::text(&mut s, name, kind, &head);
             return Ok(s);
         }
     };
     Err(OpenError::NotASnapshot { what: name.to_owned(), why })
 }
 
-/// The nodes of a text that holds several tools' texts, each with its host or its number as its name; `None` where it is one tool's, or nobody's.
-fn pieces(bytes: &[u8], name: &str, host: Option<&str>) -> Option<Vec<(String, Snapshot)>> {
-    let cut = cut::nodes(name, &searched(bytes)?, host);
-    if !cut.several {
-        return None;
-    }
-    let beyond = bytes.len() > DOCTOR_TEXT;
+/// The nodes of a text that was cut, each with its host or its number as its name.
+fn of_cut(cut: cut::Cut, name: &str) -> Vec<(String, Snapshot)> {
     let mut out = Vec::new();
     for ((_, mut s), at) in cut.nodes.into_iter().zip(cut.names) {
         cut.left_out.iter().for_each(|why| s.left_out(format!("{name}: {why}")));
-        if beyond {
-            s.left_out(format!(
-                "{name}: only the first {} MiB were searched for texts of several tools",
-                DOCTOR_TEXT >> 20
-            ));
-        }
         s.problems.extend(others(name, cut.other));
         out.push((at, s));
     }
-    Some(out).filter(|o| !o.is_empty())
+    out
 }
 
 /// Lines that are of no tool.
@@ -271,28 +270,12 @@ fn others(name: &str, (lines, first): (usize, usize)) -> Option<String> {
     (lines > 0).then(|| format!("{name}: {lines} lines are of no tool that is read, the first is line {first}"))
 }
 
-/// The same as [`pieces`], of a file.
+/// The nodes of a file that holds several tools' texts; `None` where it is one tool's, or nobody's.
 fn pieces_of(file: &Path, host_of: &HostOf) -> Option<Vec<(String, Snapshot)>> {
-    let mut bytes = Vec::new();
-    std::fs::File::open(file).ok()?.take(DOCTOR_TEXT as u64 + 1).read_to_end(&mut bytes).ok()?;
-    pieces(&bytes, &file.file_name()?.to_string_lossy(), host_of.of(file))
-}
-
-/// A text that several tools may have printed, as it is searched for theirs: its first lines, where it is long.
-fn searched(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
-    let lines = match bytes.split_at_checked(DOCTOR_TEXT) {
-        // Without a last line that is cut.
-        Some((head, [_, ..])) => head.get(..=head.iter().rposition(|b| *b == b'\n')?)?,
-        _ => bytes,
-    };
-    is_text(lines).then(|| sniff::normalise(lines))
-}
-
-/// Documents are read whole: what stands in them is no other tool's.
-fn is_text(bytes: &[u8]) -> bool {
-    let first = bytes.trim_ascii_start().first();
-    !first.is_some_and(|b| matches!(b, b'<' | b'{'))
-        && !bytes.get(..bytes.len().min(HEAD)).unwrap_or_default().contains(&0)
+    let text = LongText::read(&mut std::fs::File::open(file).ok()?, host_of.of(file)).ok()?;
+    let name = file.file_name()?.to_string_lossy();
+    let cut = text.cutter?.finish(&name);
+    Some(cut).filter(|c| c.several).map(|c| of_cut(c, &name)).filter(|nodes| !nodes.is_empty())
 }
 
 fn not_recognised(bytes: &[u8]) -> &'static str {
@@ -303,15 +286,13 @@ fn not_recognised(bytes: &[u8]) -> &'static str {
         "it is the stub that Git has in place of a file in Git LFS; `git lfs pull` fetches the file itself"
     } else if sniff::normalise(head).contains(&0) {
         "it is neither an archive that can be read nor a text"
-    } else if bytes.len() > DOCTOR_TEXT {
-        "it is long, and nothing in its first 8 MiB is recognised as a tool's output"
     } else {
         "it is not recognised as a tool's output"
     }
 }
 
 /// Adds a text under its name, or where the file that it is a copy of belongs.
-pub(crate) fn text(s: &mut Snapshot, name: &str, kind: Kind, bytes: &[u8]) {
+pub(crate) fn text(s: &mut Snapshot, name: &str, kind: Kind, bytes: &[u8]) -> Option<EntryId> {
     let name = name.rsplit('/').next().unwrap_or(name);
     let pasted = format!("pasted/{name}");
     let copy = if let Gives::Copy(path) = kind.gives() { Some(path) } else { None };
@@ -341,6 +322,7 @@ pub(crate) fn text(s: &mut Snapshot, name: &str, kind: Kind, bytes: &[u8]) {
     if entry.is_some() && matches!(kind, Kind::FileDump | Kind::Sysctl) {
         crate::file_dump::unpack(s, name, &kept);
     }
+    entry
 }
 
 fn directory(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) -> Result<Snapshot, OpenError> {
@@ -424,7 +406,7 @@ fn owned(path: &Path, options: &Options) -> Result<(Snapshot, Vec<Owned>), OpenE
         }
         let host = options.host_of.of(&f.path());
         let at = path.join(name);
-        let parts = searched(&bytes).and_then(|text| cut::parts(&at, &text, host));
+        let parts = LongText::of(&bytes, host).cutter.and_then(|c| c.parts(&at));
         let parts = match parts {
             Some(parts) => parts,
             None => {
@@ -440,7 +422,7 @@ fn owned(path: &Path, options: &Options) -> Result<(Snapshot, Vec<Owned>), OpenE
                     Gives::Facts | Gives::KernelLog | Gives::Copy(_) => {}
                 }
                 let host = host.map(str::to_owned);
-                let whole = Pasted { path: at, kind: found, bytes, above: 0, host };
+                let whole = Pasted { path: at, kind: found, bytes, lines: Lines::default(), host };
                 cut::Parts { texts: vec![whole], left_out: Vec::new(), other: (0, 0) }
             }
         };
@@ -482,7 +464,9 @@ fn of_texts(path: &Path, options: &Options) -> Result<Vec<(String, Snapshot)>, O
         for t in texts {
             let name = t.path.file_name().unwrap_or_default().to_string_lossy();
             let before = parts.entry(t.path.clone()).or_default();
-            text(&mut s, &cut::part_name(&name, *before), t.kind, &below(t.kind, &t.bytes, t.above));
+            if let Some(entry) = text(&mut s, &cut::part_name(&name, *before), t.kind, &t.bytes) {
+                s.stands_at(entry, t.lines);
+            }
             *before += 1;
         }
         (at, s)

@@ -2,10 +2,10 @@
 
 use crate::archive::PackedText;
 use crate::hosts::Hosts;
+use crate::lines::Lines;
 use crate::recognise::recognise;
 use crate::{Lookup, Snapshot, source};
 use linerate_formats::{Gives, Kind};
-use std::borrow::Cow;
 
 /// What a text is, by its beginning (64 KiB are enough) and its name, which may end in that of a packing.
 #[must_use]
@@ -30,18 +30,6 @@ pub(crate) fn join(s: &mut Snapshot, name: &str, bytes: &[u8]) {
     }
 }
 
-/// A text below as many empty lines as stand above it in its file, so that evidence names the file's own line.
-pub(crate) fn below(what: Kind, bytes: &[u8], above: usize) -> Cow<'_, [u8]> {
-    // A document begins with its first byte; nothing may stand before it.
-    let document = bytes.trim_ascii_start().first().is_some_and(|b| matches!(b, b'<' | b'{' | b'['));
-    if above == 0 || document && what.gives() != Gives::KernelLog {
-        return bytes.into();
-    }
-    let mut out = vec![b'\n'; above];
-    out.extend_from_slice(bytes);
-    out.into()
-}
-
 /// Texts of one node.
 pub struct Texts {
     snapshot: Snapshot,
@@ -56,16 +44,18 @@ impl Texts {
         Texts { snapshot: Snapshot::new(label), hosts: Hosts::default(), known: false }
     }
 
-    /// Adds a text, at most 16 MiB of it. `above`: lines of its file that stand before it.
+    /// Adds a text, at most 16 MiB of it. `lines`: where its lines stand in its file.
     /// False where it holds no facts.
-    pub fn add(&mut self, name: &str, bytes: &[u8], above: usize) -> bool {
+    pub fn add(&mut self, name: &str, bytes: &[u8], lines: Lines) -> bool {
         let name = PackedText::name(name);
         let what = recognise(name, bytes);
         if !what.gives().facts() {
             return false;
         }
         self.hosts.add(name, what, bytes);
-        source::text(&mut self.snapshot, name, what, &below(what, bytes, above));
+        if let Some(entry) = source::text(&mut self.snapshot, name, what, bytes) {
+            self.snapshot.stands_at(entry, lines);
+        }
         self.known = true;
         true
     }
@@ -101,11 +91,13 @@ mod tests {
     #[test]
     fn evidence_names_the_line_of_the_file() {
         let mut texts = Texts::new("ticket");
-        assert!(texts.add("ticket.txt", DMESG.as_bytes(), 40));
-        assert!(!texts.add("notes.txt", b"hello\n", 0));
+        assert!(texts.add("ticket.txt", DMESG.as_bytes(), Lines::below(40)));
+        assert!(!texts.add("notes.txt", b"hello\n", Lines::default()));
         let s = texts.finish().unwrap();
         let entry = s.outputs.first().unwrap().entry;
-        assert_eq!(s.excerpt(Place::of(entry).line(42)).find("NVRM: Xid"), Some(30));
+        let xid = Place::of(entry).line(2);
+        assert_eq!(s.excerpt(xid).find("NVRM: Xid"), Some(30));
+        assert!(s.describe(xid).ends_with(":42"), "{}", s.describe(xid));
         assert!(Texts::new("none").finish().is_none());
     }
 }

@@ -10,7 +10,7 @@ mod sources;
 
 use corpus::Planted;
 use linerate_snapshot::capture::{Options, Purpose, capture};
-use linerate_snapshot::{EntryId, EntryKind, Lookup, Snapshot, load, load_bytes};
+use linerate_snapshot::{EntryId, EntryKind, Lines, Lookup, Snapshot, load, load_bytes};
 use sources::{Source, all, archive_of, write_tree};
 use std::collections::HashSet;
 
@@ -152,7 +152,7 @@ fn nothing_planted_survives_in_pasted_texts() {
         let s = load_bytes(source.text().as_bytes(), &source.path).unwrap_or_else(|e| panic!("{}: {e}", source.path));
         parts.push(report("pasted", std::slice::from_ref(&source), &bytes_of(&s)));
         let mut texts = linerate_snapshot::Texts::new("ticket");
-        assert!(texts.add(&source.path, source.text().as_bytes(), 3), "{}", source.path);
+        assert!(texts.add(&source.path, source.text().as_bytes(), Lines::below(3)), "{}", source.path);
         parts.push(report("ticket", std::slice::from_ref(&source), &bytes_of(&texts.finish().unwrap())));
     }
     judge(parts);

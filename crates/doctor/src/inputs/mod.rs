@@ -11,7 +11,7 @@ use crate::{NodeGiven, Observer, conclude_with};
 use linerate_formats::Kind;
 use linerate_formats::bounds::{DOCTOR_KEPT, DOCTOR_NODES};
 use linerate_snapshot::cut;
-use linerate_snapshot::{HostOf, Pasted, Snapshot};
+use linerate_snapshot::{HostOf, Lines, Pasted, Snapshot};
 use linerate_topology::ceiling::Links;
 use std::path::Path;
 
@@ -104,7 +104,7 @@ impl Inputs {
         self.take(&s.name, kind.tool().called, bytes.len() as u64);
         let path = s.path.clone().unwrap_or_else(|| "standard-input.txt".into());
         let host = self.host_said(s).map(str::to_owned);
-        self.texts.push(Pasted { path, kind, bytes, above: 0, host });
+        self.texts.push(Pasted { path, kind, bytes, lines: Lines::default(), host });
     }
 
     /// What was cut out of a file.

@@ -11,7 +11,7 @@ fn node(Owned { name, texts }: Owned) -> Option<(String, Snapshot)> {
     let mut all = Texts::new(name.as_str());
     for t in texts {
         let file = t.path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        all.add(&file, &t.bytes, t.above);
+        all.add(&file, &t.bytes, t.lines);
     }
     all.finish().map(|s| (name, s))
 }

@@ -4,7 +4,8 @@ use super::Inputs;
 use crate::Reader;
 use linerate_formats::bounds::DOCTOR_TEXT;
 use linerate_formats::{Gives, Kind};
-use linerate_snapshot::{content, cut};
+use linerate_snapshot::content;
+use linerate_snapshot::cut::{self, Cutter};
 use std::path::PathBuf;
 
 /// A file, a pipe, standard input.
@@ -26,60 +27,89 @@ pub struct Text<'a> {
 }
 
 enum Way {
-    /// A tool's text: held, and searched for lines once it is too long to be held.
-    Facts { bytes: Vec<u8>, reader: Option<Reader> },
-    /// A log, or nothing that is known: searched as it comes. What tools printed in between is cut out where the whole of it is small.
-    Lines { reader: Reader, copy: Option<Vec<u8>> },
+    /// A tool's text: held, and once it is too long to be held searched for lines, and cut.
+    Facts { bytes: Vec<u8>, beyond: Option<(Reader, Cutter)> },
+    /// A kernel's log: searched as it comes, and held where it is small.
+    Kernel { reader: Reader, copy: Option<Vec<u8>> },
+    /// A log, or nothing that is known: searched as it comes. What tools printed in between is cut out.
+    Lines { reader: Reader, cutter: Cutter },
 }
 
 impl<'a> Text<'a> {
     /// Begins with the first bytes, which show what it is: 64 KiB, or all.
     pub fn new(source: &'a Source, head: Vec<u8>, all: &mut Inputs) -> Self {
         let kind = content(&source.name, &head);
-        let way = if matches!(kind.gives(), Gives::Facts | Gives::Copy(_)) {
-            Way::Facts { bytes: head, reader: None }
-        } else {
-            let reader = lines(source, &head, all);
-            let large = source.size.is_some_and(|n| n > DOCTOR_TEXT as u64);
-            Way::Lines { reader, copy: (!large).then_some(head) }
+        let way = match kind.gives() {
+            Gives::Facts | Gives::Copy(_) => Way::Facts { bytes: head, beyond: None },
+            Gives::KernelLog => Way::Kernel { reader: lines(source, &head, all), copy: Some(head) },
+            Gives::NoFacts(_) | Gives::Unknown => {
+                let reader = lines(source, &head, all);
+                Way::Lines { reader, cutter: cutter(source, &head, all) }
+            }
         };
         Text { source, kind, way }
     }
 
     /// Takes the next bytes. Answers how many bytes of a log were searched for all that programs print.
     pub fn feed(&mut self, next: &[u8], all: &mut Inputs) -> u64 {
+        let before = all.observer.searched();
         match &mut self.way {
-            Way::Facts { reader: Some(reader), .. } => reader.feed(&mut all.observer, next),
-            Way::Facts { bytes, reader } => {
-                bytes.extend_from_slice(next);
-                if bytes.len() > DOCTOR_TEXT {
-                    *reader = Some(lines(self.source, bytes, all));
-                }
+            Way::Facts { beyond: Some((reader, cutter)), .. } => {
+                reader.feed(&mut all.observer, next);
+                cutter.feed(next);
+                return 0;
             }
-            Way::Lines { reader, copy } => {
-                let before = all.observer.searched();
+            Way::Facts { bytes, beyond } => {
+                if bytes.len() + next.len() > DOCTOR_TEXT {
+                    let (mut reader, mut cutter) = (lines(self.source, bytes, all), cutter(self.source, bytes, all));
+                    reader.feed(&mut all.observer, next);
+                    cutter.feed(next);
+                    *beyond = Some((reader, cutter));
+                }
+                bytes.extend_from_slice(next.get(..DOCTOR_TEXT.saturating_sub(bytes.len())).unwrap_or(next));
+                return 0;
+            }
+            Way::Kernel { reader, copy } => {
                 reader.feed(&mut all.observer, next);
                 match copy {
                     Some(c) if c.len() + next.len() <= DOCTOR_TEXT => c.extend_from_slice(next),
                     _ => *copy = None,
                 }
-                return all.observer.searched() - before;
+            }
+            Way::Lines { reader, cutter } => {
+                reader.feed(&mut all.observer, next);
+                cutter.feed(next);
             }
         }
-        0
+        all.observer.searched() - before
     }
 
     /// It has ended.
     pub fn finish(self, all: &mut Inputs) {
         let Text { source, kind, way } = self;
         match way {
-            Way::Facts { bytes, reader } => facts(source, kind, bytes, reader, all),
-            Way::Lines { reader, copy } => {
+            Way::Facts { bytes, beyond: None } => facts(source, kind, bytes, all),
+            Way::Facts { bytes, beyond: Some((reader, cutter)) } => {
                 reader.finish(&mut all.observer);
-                log(source, kind, copy, all);
+                long_facts(source, kind, bytes, cutter.finish(&source.name), all);
+            }
+            Way::Kernel { reader, copy } => {
+                reader.finish(&mut all.observer);
+                kernel(source, kind, copy, all);
+            }
+            Way::Lines { reader, cutter } => {
+                reader.finish(&mut all.observer);
+                all.take_cut(&source.name, cutter.finish(&source.name));
             }
         }
     }
+}
+
+/// A cutter that has cut these.
+fn cutter(source: &Source, bytes: &[u8], all: &Inputs) -> Cutter {
+    let mut cutter = Cutter::new(all.host_said(source));
+    cutter.feed(bytes);
+    cutter
 }
 
 /// A reader of lines that has read these.
@@ -95,46 +125,42 @@ fn is_mixed(bytes: &[u8]) -> bool {
 }
 
 /// A tool's text is a log as well where lines of a job or of a kernel stand in it: people paste both into one file.
-fn facts(source: &Source, kind: Kind, bytes: Vec<u8>, reader: Option<Reader>, all: &mut Inputs) {
-    let longer = reader.is_some();
-    let pieces = !longer && cut::has_no_device(kind, &bytes);
-    let reader = reader.or_else(|| (pieces || is_mixed(&bytes)).then(|| lines(source, &bytes, all)));
-    if let Some(reader) = reader {
-        reader.finish(&mut all.observer);
+fn facts(source: &Source, kind: Kind, bytes: Vec<u8>, all: &mut Inputs) {
+    let pieces = cut::has_no_device(kind, &bytes);
+    if pieces || is_mixed(&bytes) {
+        lines(source, &bytes, all).finish(&mut all.observer);
     }
-    // A long log may begin with what a script shows of the machine.
-    if pieces || longer && kind.tool().is_aside() {
-        return;
+    if !pieces {
+        one_or_several(source, kind, bytes, all);
     }
-    if longer {
-        let most = DOCTOR_TEXT >> 20;
-        all.unread(&source.name, format!("facts were read from its first {most} MiB only (limit DOCTOR_TEXT)"));
-    }
-    one_or_several(source, kind, bytes, all);
 }
 
-/// A log that was searched; the copy is there where it is small.
-fn log(source: &Source, kind: Kind, copy: Option<Vec<u8>>, all: &mut Inputs) {
-    let is_kernels = kind.gives() == Gives::KernelLog;
+/// A text that begins as a tool's, of which only the beginning is held.
+fn long_facts(source: &Source, kind: Kind, bytes: Vec<u8>, cut: cut::Cut, all: &mut Inputs) {
+    // A long log may begin with what a script shows of the machine.
+    if cut.several || kind.tool().is_aside() {
+        return all.take_cut(&source.name, cut);
+    }
+    let most = DOCTOR_TEXT >> 20;
+    all.unread(&source.name, format!("facts were read from its first {most} MiB only (limit DOCTOR_TEXT)"));
+    all.keep(source, kind, bytes);
+}
+
+/// A kernel's log that was searched; the copy is there where it is small.
+fn kernel(source: &Source, kind: Kind, copy: Option<Vec<u8>>, all: &mut Inputs) {
     match copy {
-        Some(copy) if is_kernels => one_or_several(source, kind, copy, all),
-        Some(copy) => all.take_cut(&source.name, cut_of(source, &copy, all)),
-        None if is_kernels => {
+        Some(copy) => one_or_several(source, kind, copy, all),
+        None => {
             let most = DOCTOR_TEXT >> 20;
             let what = format!("longer than {most} MiB: searched for failures, not read for facts about the node");
             all.remark(&source.name, what);
         }
-        None => {}
     }
-}
-
-fn cut_of(source: &Source, bytes: &[u8], all: &Inputs) -> cut::Cut {
-    cut::nodes(&source.name, bytes, all.host_said(source))
 }
 
 /// Kept whole where it is one tool's text of one node.
 fn one_or_several(source: &Source, kind: Kind, bytes: Vec<u8>, all: &mut Inputs) {
-    let cut = cut_of(source, &bytes, all);
+    let cut = cutter(source, &bytes, all).finish(&source.name);
     if cut.several {
         all.take_cut(&source.name, cut);
     } else {

@@ -5,9 +5,9 @@
 
 use super::error::{OpenError, counted};
 use super::nested::{holds_nodes, is_inside_a_tree};
-use crate::Snapshot;
 use crate::recognise::recognise;
 use crate::texts::{Texts, join};
+use crate::{Lines, Snapshot};
 use linerate_formats::bounds::{KEPT, TEXT, TEXTS};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -142,6 +142,6 @@ impl Waiting {
 /// A node of its texts alone.
 fn alone(at: &str, texts: &OfNode) -> Option<Snapshot> {
     let mut out = Texts::new(at);
-    texts.iter().for_each(|(name, data)| _ = out.add(name, data, 0));
+    texts.iter().for_each(|(name, data)| _ = out.add(name, data, Lines::default()));
     out.finish()
 }

@@ -1,7 +1,7 @@
 //! Places in words, and what is there.
 
-use super::{EntryKind, Snapshot};
-use crate::{Place, Pos};
+use super::{EntryId, EntryKind, Snapshot};
+use crate::{Lines, Place, Pos};
 use linerate_formats::clip;
 
 impl Snapshot {
@@ -23,10 +23,23 @@ impl Snapshot {
         };
         match place.pos {
             Pos::Whole => {}
-            Pos::Line(n) => s.push_str(&format!(":{n}")),
+            Pos::Line(n) => s.push_str(&format!(":{}", self.line_in_file(place.base, n))),
             Pos::Bytes { offset, len } => s.push_str(&format!(" @{offset:#x}+{len}")),
         }
         s
+    }
+
+    /// The line of its file that a line of an entry is, both from 1: texts are cut out of files.
+    #[must_use]
+    pub fn line_in_file(&self, entry: EntryId, line: u32) -> u32 {
+        self.lines.get(&entry).map_or(line, |l| l.in_file(line))
+    }
+
+    /// Notes where the lines of a text stand in the file that it was cut out of.
+    pub(crate) fn stands_at(&mut self, entry: EntryId, lines: Lines) {
+        if lines != Lines::default() {
+            self.lines.insert(entry, lines);
+        }
     }
 
     /// The bytes at the place, as text: the line, the hex bytes, or the start of the file. Empty when nothing is there.

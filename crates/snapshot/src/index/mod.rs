@@ -13,10 +13,11 @@ mod readings;
 use packed::head;
 pub(crate) use packed::{Packed, PackedKind};
 
-use crate::{Coverage, Manifest, Output, Why};
+use crate::{Coverage, Lines, Manifest, Output, Why};
 use hashbrown::DefaultHashBuilder;
 use hashbrown::HashTable;
 use linerate_formats::bounds::LINK_HOPS;
+use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 
 /// An entry of a snapshot.
@@ -132,6 +133,8 @@ pub struct Snapshot {
     pub manifest: Manifest,
     /// Tool outputs among the entries.
     pub outputs: Vec<Output>,
+    /// Where the lines of texts stand that were cut out of files.
+    lines: BTreeMap<EntryId, Lines>,
     /// What went wrong while it was made or read, for people: one sentence each.
     pub problems: Vec<String>,
     /// A limit, or damage, left part of the source out: what is judged to be right may lack it.
@@ -159,6 +162,7 @@ impl Snapshot {
             coverage: Coverage::Partial,
             manifest: Manifest::default(),
             outputs: Vec::new(),
+            lines: BTreeMap::new(),
             problems: Vec::new(),
             incomplete: false,
         }

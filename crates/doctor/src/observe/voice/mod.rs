@@ -44,6 +44,9 @@ const MAX_LEADS: usize = 256;
 
 const MAX_OTHER: u32 = 200;
 
+/// Lines of prose after which no more is learnt of who speaks.
+const MAX_PROSE: u32 = 5_000;
+
 /// What a prose line announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Lead {
@@ -64,18 +67,21 @@ pub(crate) struct Voice {
     instructions: u32,
     /// Lines that are neither prose nor a program's that is known.
     other: u32,
+    /// All others that were looked at.
+    prose: u32,
 }
 
 impl Voice {
     /// A line that no known program printed.
     pub(crate) fn line(&mut self, number: u64, line: &str) {
-        if self.other > MAX_OTHER || line.len() > 2000 {
+        if self.other > MAX_OTHER || self.prose > MAX_PROSE || line.len() > 2000 {
             return;
         }
         let text = bare(line);
         if text.is_empty() {
             return;
         }
+        self.prose += 1;
         let low = text.to_lowercase().replace('’', "'");
         let words: Vec<&str> = low.split_whitespace().map(|w| w.trim_matches(MARKS)).collect();
         let short = text.len() <= 90 && words.len() <= 12;

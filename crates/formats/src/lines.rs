@@ -1,0 +1,262 @@
+//! A stream of bytes becomes lines: whole, decoded, without colours, whatever the bytes are and in whatever pieces they come.
+
+use crate::text::{ESC, strip_escapes};
+use std::borrow::Cow;
+
+/// How the bytes are to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Encoding {
+    Utf8,
+    Utf16 { big: bool },
+}
+
+/// A line of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// Counted from 1.
+    pub number: u64,
+    /// Without its end and without a terminal's escape sequences; what is no UTF-8 is U+FFFD.
+    pub text: &'a str,
+    /// It is longer than what is kept of a line: this is its beginning.
+    pub is_cut: bool,
+    /// Part of it is no UTF-8.
+    pub is_undecodable: bool,
+}
+
+/// How a stream ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct End {
+    /// Lines.
+    pub lines: u64,
+    /// The last line has no end: the text may be cut.
+    pub unended: bool,
+}
+
+/// Reads a stream in pieces of any size. Memory is bounded: of a line that is longer than `most` bytes the rest is passed over.
+#[derive(Debug)]
+pub struct LineReader {
+    most: usize,
+    line: u64,
+    /// The beginning of a line whose end has not come yet.
+    carry: Vec<u8>,
+    /// The line was longer than what is kept: its rest is passed over.
+    skipping: bool,
+    encoding: Option<Encoding>,
+    odd: Option<u8>,
+    /// The first half of a character of UTF-16 whose second half has not come yet.
+    high: Option<u16>,
+}
+
+impl LineReader {
+    /// Keeps at most so many bytes of a line.
+    #[must_use]
+    pub fn new(most: usize) -> Self {
+        LineReader { most, line: 0, carry: Vec::new(), skipping: false, encoding: None, odd: None, high: None }
+    }
+
+    /// The next piece: `each` is called with each line whose end has come.
+    pub fn feed(&mut self, bytes: &[u8], each: &mut impl FnMut(Line<'_>)) {
+        if bytes.is_empty() {
+            return;
+        }
+        // A mark of two bytes may come in two pieces.
+        let both;
+        let bytes = match (self.encoding, self.odd.take(), bytes) {
+            (None, None, [first @ (0xff | 0xfe)]) => {
+                self.odd = Some(*first);
+                return;
+            }
+            (None, Some(first), _) => {
+                both = [&[first], bytes].concat();
+                &both
+            }
+            (_, odd, _) => {
+                self.odd = odd;
+                bytes
+            }
+        };
+        let encoding = *self.encoding.get_or_insert(match bytes {
+            [0xff, 0xfe, ..] => Encoding::Utf16 { big: false },
+            [0xfe, 0xff, ..] => Encoding::Utf16 { big: true },
+            _ => Encoding::Utf8,
+        });
+        match encoding {
+            Encoding::Utf8 => self.utf8(bytes, each),
+            Encoding::Utf16 { big } => {
+                let narrow = self.narrow(bytes, big);
+                self.utf8(narrow.as_bytes(), each);
+            }
+        }
+    }
+
+    /// The end of the stream.
+    pub fn finish(mut self, each: &mut impl FnMut(Line<'_>)) -> End {
+        if let (None, Some(first)) = (self.encoding, self.odd.take()) {
+            self.encoding = Some(Encoding::Utf8);
+            self.utf8(&[first], each);
+        }
+        if self.high.take().is_some() {
+            self.utf8(char::REPLACEMENT_CHARACTER.encode_utf8(&mut [0; 4]).as_bytes(), each);
+        }
+        let carry = std::mem::take(&mut self.carry);
+        let unended = self.skipping || !carry.is_empty();
+        self.line += u64::from(unended);
+        if !self.skipping && unended {
+            self.one(&carry, false, each);
+        }
+        End { lines: self.line, unended }
+    }
+
+    fn narrow(&mut self, bytes: &[u8], big: bool) -> String {
+        let all: Vec<u8> = self.odd.take().into_iter().chain(bytes.iter().copied()).collect();
+        let (pairs, odd) = all.as_chunks::<2>();
+        self.odd = odd.first().copied();
+        let mut units: Vec<u16> = self.high.take().into_iter().collect();
+        units.extend(pairs.iter().map(|p| if big { u16::from_be_bytes(*p) } else { u16::from_le_bytes(*p) }));
+        self.high = units.pop_if(|last| (0xd800..0xdc00).contains(last));
+        let chars = char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER));
+        chars.filter(|c| *c != MARK).collect()
+    }
+
+    fn utf8(&mut self, bytes: &[u8], each: &mut impl FnMut(Line<'_>)) {
+        let mut rest = bytes;
+        if !self.carry.is_empty() || self.skipping {
+            let Some(end) = memchr::memchr(b'\n', rest) else { return self.keep(rest, each) };
+            let (head, tail) = rest.split_at(end);
+            self.keep(head, each);
+            rest = tail.get(1..).unwrap_or_default();
+            self.line += 1;
+            let carry = std::mem::take(&mut self.carry);
+            if !self.skipping {
+                self.one(&carry, false, each);
+            }
+            self.skipping = false;
+        }
+        let Some(last) = memchr::memrchr(b'\n', rest) else { return self.keep(rest, each) };
+        let (block, tail) = rest.split_at(last + 1);
+        self.block(block, each);
+        self.keep(tail, each);
+    }
+
+    /// Keeps the beginning of a line.
+    fn keep(&mut self, bytes: &[u8], each: &mut impl FnMut(Line<'_>)) {
+        if bytes.is_empty() || self.skipping {
+            return;
+        }
+        let room = self.most.saturating_sub(self.carry.len());
+        self.carry.extend_from_slice(bytes.get(..room.min(bytes.len())).unwrap_or_default());
+        if bytes.len() > room {
+            // What is kept is handed on now; the rest of the line is passed over.
+            let carry = std::mem::take(&mut self.carry);
+            self.line += 1;
+            self.one(&carry, true, each);
+            self.line -= 1;
+            self.skipping = true;
+        }
+    }
+
+    /// Whole lines.
+    fn block(&mut self, block: &[u8], each: &mut impl FnMut(Line<'_>)) {
+        // Checking all at once is several times quicker, and nearly every text is plain.
+        let plain = simdutf8::basic::from_utf8(block).ok();
+        let Some(text) = plain.filter(|t| memchr::memchr(ESC, block).is_none() && !t.starts_with(MARK)) else {
+            for line in block.split_inclusive(|b| *b == b'\n') {
+                self.line += 1;
+                self.one(line.strip_suffix(b"\n").unwrap_or(line), false, each);
+            }
+            return;
+        };
+        let mut start = 0;
+        for end in memchr::memchr_iter(b'\n', block) {
+            self.line += 1;
+            let line = text.get(start..end).unwrap_or_default();
+            start = end + 1;
+            if line.len() > self.most {
+                self.one(line.as_bytes(), false, each);
+            } else {
+                let text = line.strip_suffix('\r').unwrap_or(line);
+                each(Line { number: self.line, text, is_cut: false, is_undecodable: false });
+            }
+        }
+    }
+
+    /// One line of any bytes.
+    fn one(&self, bytes: &[u8], is_cut: bool, each: &mut impl FnMut(Line<'_>)) {
+        let is_cut = is_cut || bytes.len() > self.most;
+        let bytes = bytes.get(..self.most).unwrap_or(bytes);
+        let bytes = match bytes {
+            [0xef, 0xbb, 0xbf, rest @ ..] if self.line == 1 => rest,
+            _ => bytes,
+        };
+        let coloured = memchr::memchr(ESC, bytes).is_some();
+        let plain = if coloured { Cow::Owned(strip_escapes(bytes)) } else { Cow::Borrowed(bytes) };
+        let text = String::from_utf8_lossy(&plain);
+        let is_undecodable = matches!(&text, Cow::Owned(_)) && std::str::from_utf8(&plain).is_err();
+        let line = text.strip_suffix('\r').unwrap_or(&text);
+        each(Line { number: self.line, text: line, is_cut, is_undecodable });
+    }
+}
+
+/// The mark at the head of a text that shows its encoding.
+const MARK: char = '\u{feff}';
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(most: usize, pieces: &[&[u8]]) -> (Vec<(u64, String, bool, bool)>, End) {
+        let mut reader = LineReader::new(most);
+        let mut out = Vec::new();
+        let mut each = |l: Line<'_>| out.push((l.number, l.text.to_owned(), l.is_cut, l.is_undecodable));
+        pieces.iter().for_each(|p| reader.feed(p, &mut each));
+        let end = reader.finish(&mut each);
+        (out, end)
+    }
+
+    fn texts(pieces: &[&[u8]]) -> Vec<String> {
+        read(64, pieces).0.into_iter().map(|(_, text, ..)| text).collect()
+    }
+
+    #[test]
+    fn any_pieces_give_the_same_lines() {
+        let text = "\u{feff}a\r\n\n\x1b[31mred\x1b[0m é\nlast".as_bytes();
+        let want = ["a", "", "red é", "last"];
+        assert_eq!(texts(&[text]), want);
+        for at in 0..text.len() {
+            let (a, b) = text.split_at(at);
+            assert_eq!(texts(&[a, b]), want, "{at}");
+        }
+        assert_eq!(read(64, &[text]).1, End { lines: 4, unended: true });
+        assert_eq!(read(64, &[b"a\n\n"]).1, End { lines: 2, unended: false });
+    }
+
+    #[test]
+    fn utf16_in_any_pieces() {
+        for (mark, unit) in
+            [([0xff, 0xfe], u16::to_le_bytes as fn(u16) -> [u8; 2]), ([0xfe, 0xff], u16::to_be_bytes as _)]
+        {
+            let text: Vec<u8> = mark.into_iter().chain("a\r\né \u{1f600}\n".encode_utf16().flat_map(unit)).collect();
+            for at in 0..text.len() {
+                let (a, b) = text.split_at(at);
+                assert_eq!(texts(&[a, b]), ["a", "é \u{1f600}"], "{at}");
+            }
+        }
+        assert_eq!(texts(&[b"\xff\xfe\x00\xd8"]), ["\u{fffd}"], "half of a character");
+    }
+
+    #[test]
+    fn long_lines_are_cut_and_counted_once() {
+        let long = [b"x".repeat(100), b"\nb\n".to_vec()].concat();
+        let want = vec![(1, "x".repeat(64), true, false), (2, "b".to_owned(), false, false)];
+        assert_eq!(read(64, &[&long]).0, want);
+        let (a, b) = long.split_at(70);
+        assert_eq!(read(64, &[a, b]).0, want);
+        assert_eq!(read(64, &[&b"x".repeat(99)]).1, End { lines: 1, unended: true });
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_said() {
+        let (lines, _) = read(64, &[b"a\n\xff\xfebc\nok\n"]);
+        assert_eq!(lines.iter().map(|l| l.3).collect::<Vec<_>>(), [false, true, false]);
+    }
+}

@@ -1,0 +1,269 @@
+//! Cuts a file as it comes, in pieces of any size, with memory that does not grow with it.
+//!
+//! A file is a sequence of segments, which fences, command lines and lines of NCCL's log divide. The beginning of a segment is held until it
+//! shows what it is: a tool's text is kept to the segment's end; anything else is searched, line by line, for items.
+
+use super::items::{FORMS, Item};
+use super::line::{is_blank, is_fence, is_kernels, is_log, is_prompt};
+use super::{Block, Cut, Found, Parts};
+use crate::hosts;
+use crate::lines::Lines;
+use crate::recognise::HEAD;
+use crate::texts::content;
+use linerate_formats::bounds::{DOCTOR_BLOCKS, DOCTOR_TEXT};
+use linerate_formats::lines::{Line, LineReader};
+use linerate_formats::{Gives, Kind};
+use std::path::Path;
+
+/// Cuts one file.
+#[derive(Debug)]
+pub struct Cutter {
+    lines: LineReader,
+    cutting: Cutting,
+}
+
+impl Cutter {
+    /// Cuts a file. `host`: whose the texts are above which no command line names one.
+    #[must_use]
+    pub fn new(host: Option<&str>) -> Self {
+        let cutting = Cutting { said: host.map(str::to_owned), host: host.map(str::to_owned), ..Cutting::default() };
+        Cutter { lines: LineReader::new(DOCTOR_TEXT), cutting }
+    }
+
+    /// The next bytes.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        self.lines.feed(bytes, &mut |line| self.cutting.line(line));
+    }
+
+    /// The file has ended; its name.
+    #[must_use]
+    pub fn finish(self, name: &str) -> Cut {
+        super::cut(name, self.found())
+    }
+
+    /// The parts of the file. `None`: it is one tool's text of one node, or nobody's.
+    pub(crate) fn parts(self, path: &Path) -> Option<Parts> {
+        super::parts(path, self.found())
+    }
+
+    pub(super) fn found(self) -> Found {
+        let Cutter { lines, mut cutting } = self;
+        lines.finish(&mut |line| cutting.line(line));
+        cutting.close();
+        cutting.kernels();
+        cutting.found
+    }
+}
+
+/// What is done with the lines of the segment.
+#[derive(Debug, Default)]
+enum Stage {
+    /// They are held.
+    #[default]
+    Open,
+    /// They are a tool's.
+    Kept(Kind),
+    /// Each is looked at by itself.
+    Searched,
+}
+
+/// Lines between two that divide the file.
+#[derive(Debug, Default)]
+struct Segment {
+    stage: Stage,
+    /// Lines of the file above it.
+    above: u64,
+    host: Option<String>,
+    /// Its lines, until it is searched.
+    text: String,
+    lines: u64,
+    /// It begins with a command line.
+    prompted: bool,
+    /// Something stands in it.
+    says: bool,
+}
+
+impl Segment {
+    fn push(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+        self.lines += 1;
+        self.says = self.says || !is_blank(line);
+    }
+
+    /// The tool whose text it is as a whole, by its beginning.
+    fn tool(&self) -> Option<Kind> {
+        // A line alone says little: the next paragraph may be prose.
+        if !self.says || !(self.prompted || self.lines > 1 || self.text.contains("BOOT_IMAGE=")) {
+            return None;
+        }
+        let known = content("", self.text.as_bytes());
+        // Words alone are no evidence; below a command they are.
+        let is_shown = self.prompted || !known.tool().is_weak();
+        let is_item = FORMS.iter().any(|f| f.kind == known);
+        (matches!(known.gives(), Gives::Facts | Gives::Copy(_)) && is_shown && !is_item).then_some(known)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Cutting {
+    /// Whose the file is, where that is said of it.
+    said: Option<String>,
+    /// Of the last command line that names one.
+    host: Option<String>,
+    segment: Segment,
+    item: Option<Item>,
+    /// Messages of the kernel, wherever they stand: all of them are one text.
+    kernel: String,
+    kernel_lines: Lines,
+    /// Of those, the ones in no tool's text: how many, and the first.
+    kernel_other: (usize, usize),
+    found: Found,
+}
+
+impl Cutting {
+    fn line(&mut self, Line { number, text, is_cut, .. }: Line<'_>) {
+        self.found.cut_lines |= is_cut;
+        if let Some(host) = hosts::of_command(text) {
+            self.host = Some(host);
+        }
+        let is_log = is_log(text);
+        if is_log || is_fence(text) {
+            return self.close();
+        }
+        if is_kernels(text) && self.room(self.kernel.len() + text.len()) {
+            self.kernel.push_str(text);
+            self.kernel.push('\n');
+            self.kernel_lines.add(number);
+        }
+        let is_prompt = is_prompt(text);
+        if is_prompt {
+            self.close();
+        }
+        if self.segment.lines == 0 {
+            self.segment.above = number.saturating_sub(1);
+            self.segment.host.clone_from(&self.host);
+            self.segment.prompted = is_prompt;
+        }
+        match self.segment.stage {
+            Stage::Open => {
+                self.segment.push(text);
+                if self.segment.text.len() >= HEAD {
+                    self.decide();
+                }
+            }
+            Stage::Kept(_) => {
+                if self.room(self.found.kept + self.segment.text.len() + text.len()) {
+                    self.segment.push(text);
+                }
+            }
+            Stage::Searched => self.search(number, text),
+        }
+    }
+
+    /// Whether so many bytes may be kept.
+    fn room(&mut self, bytes: usize) -> bool {
+        let fits = bytes < DOCTOR_TEXT;
+        self.found.beyond |= !fits;
+        fits
+    }
+
+    /// What the segment is, by what is held of it.
+    fn decide(&mut self) {
+        if self.found.list.len() >= DOCTOR_BLOCKS {
+            self.found.full |= self.segment.says;
+        } else if let Some(kind) = self.segment.tool() {
+            self.segment.stage = Stage::Kept(kind);
+            return;
+        }
+        self.segment.stage = Stage::Searched;
+        let (text, first) = (std::mem::take(&mut self.segment.text), self.segment.above + 1);
+        if self.segment.says {
+            (first..).zip(text.lines()).for_each(|(number, line)| self.search(number, line));
+        }
+    }
+
+    /// A line of a segment that is no tool's text as a whole.
+    fn search(&mut self, number: u64, line: &str) {
+        if let Some(item) = &mut self.item {
+            let long = self.found.kept + item.len() + line.len() >= DOCTOR_TEXT;
+            self.found.beyond |= long;
+            if !long && item.take(line) {
+                return;
+            }
+            self.end_item();
+        }
+        if self.found.list.len() < DOCTOR_BLOCKS {
+            self.item = Item::begin(number, line);
+        }
+        if self.item.is_none() {
+            self.other(number, line);
+        }
+    }
+
+    fn end_item(&mut self) {
+        match self.item.take().map(Item::end) {
+            Some(Ok((kind, lines, text))) => self.push(kind, lines, text),
+            Some(Err((number, line))) => self.other(number, &line),
+            None => {}
+        }
+    }
+
+    /// A line that is in no tool's text.
+    fn other(&mut self, number: u64, line: &str) {
+        if is_blank(line) || is_fence(line) || is_prompt(line) || is_log(line) {
+            return;
+        }
+        let seen = if is_kernels(line) { &mut self.kernel_other } else { &mut self.found.other };
+        if seen.0 == 0 {
+            seen.1 = usize::try_from(number).unwrap_or(usize::MAX);
+        }
+        seen.0 += 1;
+    }
+
+    fn push(&mut self, kind: Kind, lines: Lines, text: String) {
+        if self.found.list.len() >= DOCTOR_BLOCKS {
+            self.found.full = true;
+        } else if self.found.kept + text.len() > DOCTOR_TEXT {
+            self.found.beyond = true;
+        } else {
+            self.found.kept += text.len();
+            let host = self.segment.host.clone();
+            self.found.list.push(Block { kind, lines, text, host });
+        }
+    }
+
+    /// The segment has ended.
+    fn close(&mut self) {
+        if self.segment.lines == 0 {
+            return;
+        }
+        if matches!(self.segment.stage, Stage::Open) {
+            self.decide();
+        }
+        self.end_item();
+        if let Stage::Kept(kind) = self.segment.stage {
+            let text = std::mem::take(&mut self.segment.text);
+            self.push(kind, Lines::below(self.segment.above), text);
+        }
+        self.segment = Segment::default();
+    }
+
+    /// The messages of the kernel, where no text of its log was found.
+    fn kernels(&mut self) {
+        if self.kernel.is_empty() || self.found.list.iter().any(|b| b.kind == Kind::Dmesg) {
+            let ((lines, first), all) = (self.kernel_other, &mut self.found.other);
+            if lines > 0 {
+                *all = (all.0 + lines, if all.0 == 0 { first } else { all.1.min(first) });
+            }
+            return;
+        }
+        let (text, lines) = (std::mem::take(&mut self.kernel), std::mem::take(&mut self.kernel_lines));
+        if self.found.list.len() < DOCTOR_BLOCKS {
+            let host = self.said.clone();
+            self.found.list.push(Block { kind: Kind::Dmesg, lines, text, host });
+        } else {
+            self.found.full = true;
+        }
+    }
+}

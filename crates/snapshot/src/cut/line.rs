@@ -1,0 +1,59 @@
+//! What a single line is, whatever stands around it. Each is asked of every line of a file: what most lines are not is decided by few bytes.
+
+use linerate_formats::dmesg::{self, Time};
+use linerate_formats::pci::{Bdf, lspci};
+use linerate_formats::sniff;
+use memchr::memmem::Finder;
+use std::sync::LazyLock;
+
+static NCCL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("NCCL "));
+static KERNEL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" kernel: "));
+
+/// Nothing stands in it.
+pub(super) fn is_blank(line: &str) -> bool {
+    line.trim().is_empty()
+}
+
+/// Markdown's fence around what was pasted.
+pub(super) fn is_fence(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with("```") || line.starts_with("~~~")
+}
+
+/// A line of NCCL's log.
+pub(super) fn is_log(line: &str) -> bool {
+    NCCL.find(line.as_bytes()).is_some() && (line.contains("NCCL INFO ") || line.contains("NCCL WARN "))
+}
+
+/// A command line: of a tool that is known, or of any after `user@host:~$`.
+pub(super) fn is_prompt(line: &str) -> bool {
+    if line.len() > 200 {
+        return false;
+    }
+    let Some(at) = memchr::memchr2(b'$', b'#', line.as_bytes()) else { return false };
+    let (before, command) = line.split_at(at);
+    let command = command.get(1..).unwrap_or_default();
+    let user = before.contains('@') && !before.contains(": ") && (command.is_empty() || command.starts_with(' '));
+    (user || before.len() < 80 && sniff::command(line).is_some_and(|k| k.gives().facts())) && !is_log(line)
+}
+
+/// `[12345.678901] …` or `… kernel: …`.
+#[must_use]
+pub fn is_kernels(line: &str) -> bool {
+    let bytes = line.as_bytes();
+    let is_its = KERNEL.find(bytes).is_some()
+        || bytes.first() == Some(&b'[') && matches!(dmesg::split(line).0, Some(Time::Seconds(_)));
+    is_its && !is_log(line)
+}
+
+/// The address of `18:00.0 3D controller: …`. A time of day looks like one; a class makes the difference.
+pub(super) fn function(line: &str) -> Option<Bdf> {
+    const CLASSES: &[&str] = &["controller", "bridge", "accelerator", "Class ", "[0", "[1", "peripheral", "Bridge"];
+    if let Some(bdf) = lspci::in_group(line) {
+        return Some(bdf);
+    }
+    let (first, rest) = lspci::without_group(line).split_once(' ')?;
+    let address = (7..=12).contains(&first.len()).then(|| first.parse().ok()).flatten()?;
+    let (class, _) = rest.split_once(": ")?;
+    (class.len() < 60 && CLASSES.iter().any(|c| class.contains(c))).then_some(address)
+}

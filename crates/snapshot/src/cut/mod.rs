@@ -1,0 +1,228 @@
+//! A ticket in one file: a log, a matrix of `nvidia-smi topo -m`, a few lines of `lspci`, a kernel's message. What tools printed is
+//! cut out ([`Cutter`]) and read as facts about a node, each at its own line.
+
+mod cutter;
+mod items;
+mod line;
+
+pub use cutter::Cutter;
+pub use line::is_kernels;
+
+use crate::lines::Lines;
+use crate::texts::Texts;
+use crate::{Pasted, Snapshot};
+use line::{function, is_prompt};
+use linerate_formats::bounds::{DOCTOR_BLOCK_NODES, DOCTOR_BLOCKS, DOCTOR_TEXT};
+use linerate_formats::pci::Bdf;
+use linerate_formats::{Gives, Kind};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// What was cut out of a file.
+#[derive(Debug)]
+pub struct Cut {
+    /// Nodes, each with its label.
+    pub nodes: Vec<(String, Snapshot)>,
+    /// What each is called within the file: its host, else its number.
+    pub names: Vec<String>,
+    /// There is more than one kind of text in it, or text of more than one node.
+    pub several: bool,
+    /// The texts, by name: tools first, then copies of files.
+    pub kinds: Vec<Kind>,
+    /// What is beyond limits.
+    pub left_out: Vec<String>,
+    /// Lines that no tool was found to print, and the first of them, 1-based; 0 where there is none.
+    pub other: (usize, usize),
+}
+
+/// A tool's text within a file.
+#[derive(Debug)]
+struct Block {
+    kind: Kind,
+    /// Where its lines stand.
+    lines: Lines,
+    text: String,
+    /// Of the command line above it.
+    host: Option<String>,
+}
+
+/// Texts of tools in a file, and what of it was not looked at.
+#[derive(Debug, Default)]
+struct Found {
+    list: Vec<Block>,
+    /// Bytes of the texts.
+    kept: usize,
+    /// There may be more than [`DOCTOR_BLOCKS`].
+    full: bool,
+    /// There are more bytes than [`DOCTOR_TEXT`].
+    beyond: bool,
+    /// Lines were longer than [`DOCTOR_TEXT`].
+    cut_lines: bool,
+    /// As [`Cut::other`].
+    other: (usize, usize),
+}
+
+impl Found {
+    fn left_out(&self) -> Vec<String> {
+        let most = DOCTOR_TEXT >> 20;
+        let all = [
+            (
+                self.full,
+                format!(
+                    "after {DOCTOR_BLOCKS} texts of tools the rest of it was not searched for more (limit DOCTOR_BLOCKS)"
+                ),
+            ),
+            (self.beyond, format!("of the texts of tools in it only {most} MiB were read (limit DOCTOR_TEXT)")),
+            (
+                self.cut_lines,
+                format!("of lines longer than {most} MiB only the beginning was read (limit DOCTOR_TEXT)"),
+            ),
+        ];
+        all.into_iter().filter(|(is, _)| *is).map(|(_, why)| why).collect()
+    }
+}
+
+/// Texts of one node.
+#[derive(Default)]
+struct Node {
+    host: Option<String>,
+    blocks: Vec<Block>,
+}
+
+impl Node {
+    fn takes(&self, b: &Block) -> bool {
+        match (&self.host, &b.host) {
+            (Some(own), Some(host)) => own == host,
+            _ => self.blocks.iter().all(|have| have.kind != b.kind || !b.kind.tool().once || go_together(have, b)),
+        }
+    }
+}
+
+/// Whether it is what `lspci -vvv | grep ACSCtl` leaves: lines of devices without the devices, facts about no node. The doctor reads them
+/// as they are.
+#[must_use]
+pub fn has_no_device(kind: Kind, bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    kind == Kind::AcsControls
+        || kind == Kind::Lspci && text.contains("ACSCtl:") && !text.lines().any(|l| function(l).is_some())
+}
+
+/// The nodes that the texts in a file make. `host`: whose those are above which no command line names one.
+#[must_use]
+pub fn nodes(name: &str, bytes: &[u8], host: Option<&str>) -> Cut {
+    let mut cutter = Cutter::new(host);
+    cutter.feed(bytes);
+    cutter.finish(name)
+}
+
+fn cut(name: &str, found: Found) -> Cut {
+    let mut kinds: Vec<Kind> = found.list.iter().map(|b| b.kind).collect();
+    kinds.sort_unstable_by_key(|k| (matches!(k.gives(), Gives::Copy(_)), k.name()));
+    kinds.dedup();
+    let (other, mut left_out) = (found.other, found.left_out());
+    let nodes = assign(found.list, &mut left_out);
+    let several = nodes.len() > 1 || kinds.len() > 1;
+    let base = name.rsplit('/').next().unwrap_or(name);
+    let (mut out, mut names) = (Vec::new(), Vec::new());
+    let many = nodes.len() > 1;
+    for (i, Node { host, blocks }) in nodes.into_iter().enumerate() {
+        let label = match &host {
+            _ if !many => name.to_owned(),
+            Some(host) => format!("{name}, {host}"),
+            None => format!("{name}, node {}", i + 1),
+        };
+        let mut texts = Texts::new(label.as_str());
+        for (j, b) in blocks.into_iter().enumerate() {
+            texts.add(&part_name(base, j), b.text.as_bytes(), b.lines);
+        }
+        if let Some(s) = texts.finish() {
+            out.push((label, s));
+            names.push(host.unwrap_or_else(|| (i + 1).to_string()));
+        }
+    }
+    Cut { nodes: out, names, several, kinds, left_out, other }
+}
+
+/// What the nth text of a file is called, from 0.
+pub(crate) fn part_name(base: &str, n: usize) -> String {
+    if n == 0 { base.to_owned() } else { format!("{base}#{}", n + 1) }
+}
+
+/// The texts of tools in a file that holds several, or several nodes'.
+pub(crate) struct Parts {
+    /// Each with its node, where that is known.
+    pub(crate) texts: Vec<Pasted>,
+    /// As [`Cut::left_out`].
+    pub(crate) left_out: Vec<String>,
+    /// As [`Cut::other`].
+    pub(crate) other: (usize, usize),
+}
+
+fn parts(path: &Path, found: Found) -> Option<Parts> {
+    let kinds: BTreeSet<Kind> = found.list.iter().map(|b| b.kind).collect();
+    let (other, mut left_out) = (found.other, found.left_out());
+    let nodes = assign(found.list, &mut left_out);
+    let many = nodes.len() > 1;
+    if !many && kinds.len() < 2 {
+        return None;
+    }
+    let of_node = |(i, n): (usize, Node)| {
+        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        let host = n.host.or_else(|| many.then(|| format!("{name}, node {}", i + 1)));
+        let part = move |b: Block| Pasted {
+            path: path.to_owned(),
+            kind: b.kind,
+            bytes: b.text.into_bytes(),
+            lines: b.lines,
+            host: host.clone(),
+        };
+        n.blocks.into_iter().map(part).collect::<Vec<_>>()
+    };
+    Some(Parts { texts: nodes.into_iter().enumerate().flat_map(of_node).collect(), left_out, other })
+}
+
+/// The nodes of texts.
+fn assign(blocks: Vec<Block>, left_out: &mut Vec<String>) -> Vec<Node> {
+    let mut beyond = 0;
+    let mut nodes: Vec<Node> = Vec::new();
+    for b in blocks {
+        let own = nodes.iter().position(|n| b.host.is_some() && n.host == b.host);
+        let at = own.or_else(|| nodes.iter().position(|n| n.takes(&b))).unwrap_or(nodes.len());
+        if at < DOCTOR_BLOCK_NODES {
+            nodes.resize_with(nodes.len().max(at + 1), Node::default);
+        } else {
+            beyond += 1;
+        }
+        if let Some(n) = nodes.get_mut(at) {
+            n.host = n.host.take().or_else(|| b.host.clone());
+            n.blocks.push(b);
+        }
+    }
+    if beyond > 0 {
+        left_out.push(format!(
+            "{beyond} texts of tools were not read: they are of more than {DOCTOR_BLOCK_NODES} nodes (limit DOCTOR_BLOCK_NODES)"
+        ));
+    }
+    nodes
+}
+
+/// `lspci | grep NVIDIA` and `lspci | grep Mellanox` are of one node; two lists of the same devices are of two. So are two texts that show one
+/// line of `lscpu` or one structure of `dmidecode`.
+fn go_together(a: &Block, b: &Block) -> bool {
+    fn keys(b: &Block, is_key: fn(&str) -> Option<&str>) -> BTreeSet<&str> {
+        b.text.lines().filter(|l| !is_prompt(l)).filter_map(is_key).map(str::trim).collect()
+    }
+    let disjoint = |is_key| keys(a, is_key).is_disjoint(&keys(b, is_key));
+    match a.kind {
+        Kind::Lspci => {
+            let bdfs = |b: &Block| b.text.lines().filter_map(function).collect::<BTreeSet<Bdf>>();
+            bdfs(a).is_disjoint(&bdfs(b))
+        }
+        Kind::Lscpu => disjoint(|l| l.split_once(':').map(|(key, _)| key)),
+        Kind::Dmidecode => disjoint(|l| l.ends_with(" Information").then_some(l)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,136 @@
+use super::line::is_prompt;
+use super::*;
+
+const TICKET: &str = "\
+all_reduce is slow on our two nodes, see below.
+
+node1:100:120 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:10.0.0.1<0>
+node1:100:120 [0] NCCL INFO Using network IB
+[ 1234.567890] NVRM: Xid (PCI:0000:18:00): 79, GPU has fallen off the bus.
+
+user@node1:~$ nvidia-smi topo -m
+\tGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity
+GPU0\t X \tNV18\tPIX\t0-31\t0
+GPU1\tNV18\t X \tSYS\t32-63\t1
+NIC0\tPIX\tSYS\t X \t\t
+
+Legend:
+
+  X    = Self
+  PIX  = Connection traversing at most a single PCIe bridge
+
+NIC Legend:
+
+  NIC0: mlx5_0
+
+And the devices:
+0000:18:00.0 3D controller [0302]: NVIDIA Corporation GH100 [10de:2330] (rev a1)
+\tNUMA node: 0
+
+0000:19:00.0 Infiniband controller [0207]: Mellanox Technologies MT2910 [15b3:1021]
+12:00.0 something else: not a device
+hca_id:\tmlx5_0
+\ttransport:\t\t\tInfiniBand (0)
+\tfw_ver:\t\t\t\t28.39.1002
+";
+
+#[test]
+fn a_ticket_is_cut_at_its_lines() {
+    let got: Vec<_> =
+        cut_up(TICKET).into_iter().map(|b| (b.kind, b.lines.in_file(1) - 1, b.text.lines().count())).collect();
+    assert_eq!(
+        got,
+        [(Kind::NvidiaSmiTopo, 7, 13), (Kind::Lspci, 22, 4), (Kind::IbvDevinfo, 27, 3), (Kind::Dmesg, 4, 1)]
+    );
+    let cut = nodes("dir/ticket.txt", TICKET.as_bytes(), None);
+    assert!(cut.several);
+    let [(name, s)] = cut.nodes.as_slice() else { panic!("{}", cut.nodes.len()) };
+    assert_eq!((name.as_str(), s.outputs.len()), ("dir/ticket.txt", 4));
+    let xid = crate::Place::of(s.outputs.last().unwrap().entry).line(1);
+    assert!(s.describe(xid).ends_with(":5"), "{}", s.describe(xid));
+    assert!(s.excerpt(xid).contains("NVRM: Xid"), "{}", s.excerpt(xid));
+}
+
+#[test]
+fn two_lists_of_the_same_devices_are_two_nodes() {
+    let gpu = "0000:18:00.0 3D controller [0302]: NVIDIA Corporation GH100 [10de:2330]\n";
+    let nic = "0000:19:00.0 Infiniband controller [0207]: Mellanox Technologies MT2910 [15b3:1021]\n";
+    let text = format!("$ lspci | grep NV\n{gpu}\n$ lspci | grep Mell\n{nic}");
+    assert_eq!(nodes("x", text.as_bytes(), None).nodes.len(), 1);
+    let text = format!("good:\n{gpu}{nic}bad:\n{gpu}");
+    let cut = nodes("x", text.as_bytes(), None);
+    assert_eq!(cut.nodes.iter().map(|(n, _)| n.as_str()).collect::<Vec<_>>(), ["x, node 1", "x, node 2"]);
+}
+
+#[test]
+fn prompts_say_whose_a_text_is() {
+    let gpu = "0000:18:00.0 3D controller [0302]: NVIDIA Corporation GH100 [10de:2330]\n";
+    let text = format!("root@a:~# lspci -nn\n{gpu}root@a:~# lspci -nn\n{gpu}root@b:~# lspci -nn\n{gpu}");
+    let cut = nodes("x", text.as_bytes(), None);
+    assert_eq!(cut.names, ["a", "b"]);
+    assert_eq!(cut.nodes.iter().map(|(_, s)| s.outputs.len()).collect::<Vec<_>>(), [2, 1]);
+    // Files with their paths are no list of all of them: two such texts are of one node.
+    let text = "$ grep . a\n/sys/class/net/a/mtu:1\n\n```\n$ lspci\n".to_owned()
+        + gpu
+        + "```\n/sys/class/net/b/mtu:2\n/sys/class/net/c/mtu:2\n";
+    assert_eq!(nodes("x", text.as_bytes(), None).names, ["1"]);
+}
+
+#[test]
+fn a_comment_behind_a_line_is_no_command() {
+    let text = "mlx5_0   port  1  ==>  ibp26s0        (Down)  # CX-7 1/8 infiniband\n".repeat(2);
+    assert_eq!(nodes("x", text.as_bytes(), None).nodes.len(), 1);
+    assert!(is_prompt("[root@n ~]# ibdev2netdev") && is_prompt("# cat /proc/cmdline") && !is_prompt("# ib is up"));
+}
+
+#[test]
+fn prose_and_logs_alone_make_no_node() {
+    let log = "node1:1:2 [0] NCCL INFO Using network IB\n".repeat(1000) + "OK\nFAIL\nkvm\n12:30.1 noon: lunch\n";
+    assert!(nodes("x", log.as_bytes(), None).nodes.is_empty());
+    assert!(nodes("x", b"\xff\xfe\x00\x00garbage\n\x1b[31m", None).nodes.is_empty());
+}
+
+fn cut_up(text: &str) -> Vec<Block> {
+    let mut cutter = Cutter::new(None);
+    cutter.feed(text.as_bytes());
+    cutter.found().list
+}
+
+#[test]
+fn any_pieces_are_cut_alike() {
+    let whole: Vec<_> = cut_up(TICKET).into_iter().map(|b| (b.kind, b.lines, b.text)).collect();
+    for size in [1, 7, 64, 1000] {
+        let mut cutter = Cutter::new(None);
+        TICKET.as_bytes().chunks(size).for_each(|c| cutter.feed(c));
+        let found = cutter.found();
+        assert_eq!(found.list.into_iter().map(|b| (b.kind, b.lines, b.text)).collect::<Vec<_>>(), whole, "{size}");
+    }
+}
+
+#[test]
+fn what_stands_far_behind_the_head_is_found_at_its_line() {
+    let before = 300_000;
+    let text = "It is slow, and nobody knows why.\n".repeat(before) + TICKET;
+    let cut = nodes("x", text.as_bytes(), None);
+    let [(_, s)] = cut.nodes.as_slice() else { panic!("{}", cut.nodes.len()) };
+    assert_eq!(s.outputs.len(), 4);
+    let xid = crate::Place::of(s.outputs.last().unwrap().entry).line(1);
+    assert!(s.describe(xid).ends_with(&format!(":{}", before + 5)), "{}", s.describe(xid));
+    // The sentences, the first line of the ticket, and two of its others.
+    assert_eq!(cut.other, (before + 3, 1));
+}
+
+#[test]
+fn texts_are_kept_within_the_limit() {
+    let gpu = "$ lspci -vvv\n0000:18:00.0 3D controller [0302]: NVIDIA Corporation GH100 [10de:2330]\n";
+    let text = format!("{gpu}\t{}\n", "x".repeat(1000)).repeat(20_000);
+    let mut cutter = Cutter::new(None);
+    cutter.feed(text.as_bytes());
+    let found = cutter.found();
+    assert!(found.kept <= DOCTOR_TEXT && found.list.len() == DOCTOR_BLOCKS && found.full);
+    let mut cutter = Cutter::new(None);
+    let one = gpu.to_owned() + &format!("\t{}\n", "x".repeat(1000)).repeat(20_000);
+    cutter.feed(one.as_bytes());
+    let found = cutter.found();
+    assert!(found.beyond && found.list.iter().map(|b| b.text.len()).sum::<usize>() <= DOCTOR_TEXT);
+}
