@@ -221,6 +221,7 @@ bounds! {
     DOCTOR_KEPT: usize = 16 << 20, "Bytes of all such texts.", "the text is not read for facts; exit code 2 with a remark: `--node`";
     DOCTOR_NODES: usize = 1_024, "Nodes that doctor looks at: each is kept whole.", "the rest is left out; exit code 2 with a remark";
     DOCTOR_BLOCKS: usize = 256, "Tools' texts that doctor cuts out of one file.", "the rest is left out; exit code 2 with a remark: one file for each tool";
+    DOCTOR_FRAGMENTS: usize = 16 << 20, "Bytes of one file, below no command line, that are asked whose text they are.", "behind them only lines of lspci, ibv_devinfo, topo -m and the kernel are found; a remark";
     DOCTOR_BLOCK_NODES: usize = 8, "Nodes that the tools' texts of one file make.", "the rest is left out; exit code 2 with a remark: one file for each node";
     ENV_SETTINGS: usize = 4_096, "Settings of one input of `env check`.", "the rest is left out; exit code 2 with a note";
     ENV_ELSEWHERE: usize = 64, "Objects of one input of `env check` that hold more settings (ConfigMap, Secret).", "the rest is not named; exit code 2 with a note";

@@ -3,6 +3,8 @@
 
 use crate::tool::Mark;
 use crate::{Kind, text};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
 
 pub use crate::text::normalise;
 
@@ -64,8 +66,20 @@ fn prompt(kinds: &[Kind], line: &str) -> Option<Kind> {
     let (first, args) = command.split_once(' ').unwrap_or((command, ""));
     let (program, args) = if first == "sudo" { args.split_once(' ').unwrap_or((args, "")) } else { (first, args) };
     let program = program.rsplit('/').next().unwrap_or(program);
-    kinds.iter().copied().find(|k| k.tool().commands.iter().any(|c| c.is(program, args)))
+    let its = PROGRAMS.get(program)?;
+    let fits = |k: &Kind| kinds.contains(k) && k.tool().commands.iter().any(|c| c.is(program, args));
+    its.iter().copied().find(fits)
 }
+
+/// The kinds of text that each program prints.
+static PROGRAMS: LazyLock<HashMap<&'static str, Vec<Kind>>> = LazyLock::new(|| {
+    let mut out: HashMap<_, Vec<Kind>> = HashMap::new();
+    for kind in Kind::ALL {
+        let programs: BTreeSet<_> = kind.tool().commands.iter().map(|c| c.program).collect();
+        programs.into_iter().for_each(|program| out.entry(program).or_default().push(*kind));
+    }
+    out
+});
 
 /// By the file's name, where it begins with a tool's. Tools with several outputs need more than their name.
 fn by_name(kinds: &[Kind], name: &str, is_document: bool) -> Option<Kind> {

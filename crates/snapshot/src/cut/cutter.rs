@@ -10,7 +10,7 @@ use crate::hosts;
 use crate::lines::Lines;
 use crate::recognise::HEAD;
 use crate::texts::content;
-use linerate_formats::bounds::{DOCTOR_BLOCKS, DOCTOR_TEXT};
+use linerate_formats::bounds::{DOCTOR_BLOCKS, DOCTOR_FRAGMENTS, DOCTOR_TEXT};
 use linerate_formats::lines::{Line, LineReader};
 use linerate_formats::{Gives, Kind};
 use std::path::Path;
@@ -91,12 +91,13 @@ impl Segment {
         self.says = self.says || !is_blank(line);
     }
 
+    /// A line alone says little: the next paragraph may be prose.
+    fn may_be_whole(&self) -> bool {
+        self.says && (self.prompted || self.lines > 1 || self.text.contains("BOOT_IMAGE="))
+    }
+
     /// The tool whose text it is as a whole, by its beginning.
     fn tool(&self) -> Option<Kind> {
-        // A line alone says little: the next paragraph may be prose.
-        if !self.says || !(self.prompted || self.lines > 1 || self.text.contains("BOOT_IMAGE=")) {
-            return None;
-        }
         let known = content("", self.text.as_bytes());
         // Words alone are no evidence; below a command they are.
         let is_shown = self.prompted || !known.tool().is_weak();
@@ -118,6 +119,8 @@ struct Cutting {
     kernel_lines: Lines,
     /// Of those, the ones in no tool's text: how many, and the first.
     kernel_other: (usize, usize),
+    /// Bytes below no command line that were asked whose they are.
+    asked: usize,
     found: Found,
 }
 
@@ -172,7 +175,7 @@ impl Cutting {
     fn decide(&mut self) {
         if self.found.list.len() >= DOCTOR_BLOCKS {
             self.found.full |= self.segment.says;
-        } else if let Some(kind) = self.segment.tool() {
+        } else if let Some(kind) = self.tool() {
             self.segment.stage = Stage::Kept(kind);
             return;
         }
@@ -181,6 +184,21 @@ impl Cutting {
         if self.segment.says {
             (first..).zip(text.lines()).for_each(|(number, line)| self.search(number, line));
         }
+    }
+
+    /// The tool whose text the segment is as a whole. To ask costs many times what the search for items does.
+    fn tool(&mut self) -> Option<Kind> {
+        if !self.segment.may_be_whole() {
+            return None;
+        }
+        if !self.segment.prompted {
+            if self.asked > DOCTOR_FRAGMENTS {
+                self.found.unasked = true;
+                return None;
+            }
+            self.asked += self.segment.text.len();
+        }
+        self.segment.tool()
     }
 
     /// A line of a segment that is no tool's text as a whole.

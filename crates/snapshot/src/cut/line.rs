@@ -41,9 +41,21 @@ pub(super) fn is_prompt(line: &str) -> bool {
 #[must_use]
 pub fn is_kernels(line: &str) -> bool {
     let bytes = line.as_bytes();
-    let is_its = KERNEL.find(bytes).is_some()
-        || bytes.first() == Some(&b'[') && matches!(dmesg::split(line).0, Some(Time::Seconds(_)));
-    is_its && !is_log(line)
+    let is_its = match bytes {
+        [b'[', inside @ ..] => is_seconds(inside) || matches!(dmesg::split(line).0, Some(Time::Seconds(_))),
+        _ => false,
+    };
+    (is_its || KERNEL.find(bytes).is_some()) && !is_log(line)
+}
+
+/// `   12345.678901]`: what nearly all lines of a kernel's log have behind the first bracket.
+fn is_seconds(inside: &[u8]) -> bool {
+    let text = inside.trim_ascii_start();
+    let digits = |t: &[u8]| t.iter().take_while(|b| b.is_ascii_digit()).count();
+    let whole = digits(text);
+    let Some([b'.', rest @ ..]) = text.get(whole..) else { return false };
+    let part = digits(rest);
+    whole > 0 && part > 0 && rest.get(part) == Some(&b']')
 }
 
 /// The address of `18:00.0 3D controller: …`. A time of day looks like one; a class makes the difference.

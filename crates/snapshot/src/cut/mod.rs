@@ -12,7 +12,7 @@ use crate::lines::Lines;
 use crate::texts::Texts;
 use crate::{Pasted, Snapshot};
 use line::{function, is_prompt};
-use linerate_formats::bounds::{DOCTOR_BLOCK_NODES, DOCTOR_BLOCKS, DOCTOR_TEXT};
+use linerate_formats::bounds::{DOCTOR_BLOCK_NODES, DOCTOR_BLOCKS, DOCTOR_FRAGMENTS, DOCTOR_TEXT};
 use linerate_formats::pci::Bdf;
 use linerate_formats::{Gives, Kind};
 use std::collections::BTreeSet;
@@ -56,6 +56,8 @@ struct Found {
     full: bool,
     /// There are more bytes than [`DOCTOR_TEXT`].
     beyond: bool,
+    /// Not all of it was asked whose it is: see [`DOCTOR_FRAGMENTS`].
+    unasked: bool,
     /// Lines were longer than [`DOCTOR_TEXT`].
     cut_lines: bool,
     /// As [`Cut::other`].
