@@ -4,7 +4,7 @@
 //! shows what it is: a tool's text is kept to the segment's end; anything else is searched, line by line, for items.
 
 use super::items::{FORMS, Item};
-use super::line::{is_blank, is_fence, is_kernels, is_log, is_prompt};
+use super::line::{Class, is_blank};
 use super::{Block, Cut, Found, Parts};
 use crate::hosts;
 use crate::lines::Lines;
@@ -130,23 +130,22 @@ impl Cutting {
         if let Some(host) = hosts::of_command(text) {
             self.host = Some(host);
         }
-        let is_log = is_log(text);
-        if is_log || is_fence(text) {
+        let class = Class::of(text);
+        if matches!(class, Class::Log | Class::Fence) {
             return self.close();
         }
-        if is_kernels(text) && self.room(self.kernel.len() + text.len()) {
+        if class == Class::Kernel && self.room(self.kernel.len() + text.len()) {
             self.kernel.push_str(text);
             self.kernel.push('\n');
             self.kernel_lines.add(number);
         }
-        let is_prompt = is_prompt(text);
-        if is_prompt {
+        if class == Class::Prompt {
             self.close();
         }
         if self.segment.lines == 0 {
             self.segment.above = number.saturating_sub(1);
             self.segment.host.clone_from(&self.host);
-            self.segment.prompted = is_prompt;
+            self.segment.prompted = class == Class::Prompt;
         }
         match self.segment.stage {
             Stage::Open => {
@@ -160,7 +159,7 @@ impl Cutting {
                     self.segment.push(text);
                 }
             }
-            Stage::Searched => self.search(number, text),
+            Stage::Searched => self.search(number, text, class),
         }
     }
 
@@ -182,7 +181,7 @@ impl Cutting {
         self.segment.stage = Stage::Searched;
         let (text, first) = (std::mem::take(&mut self.segment.text), self.segment.above + 1);
         if self.segment.says {
-            (first..).zip(text.lines()).for_each(|(number, line)| self.search(number, line));
+            (first..).zip(text.lines()).for_each(|(number, line)| self.search(number, line, Class::of(line)));
         }
     }
 
@@ -202,7 +201,7 @@ impl Cutting {
     }
 
     /// A line of a segment that is no tool's text as a whole.
-    fn search(&mut self, number: u64, line: &str) {
+    fn search(&mut self, number: u64, line: &str, class: Class) {
         if let Some(item) = &mut self.item {
             let long = self.found.kept + item.len() + line.len() >= DOCTOR_TEXT;
             self.found.beyond |= long;
@@ -215,24 +214,25 @@ impl Cutting {
             self.item = Item::begin(number, line);
         }
         if self.item.is_none() {
-            self.other(number, line);
+            self.other(number, class);
         }
     }
 
     fn end_item(&mut self) {
         match self.item.take().map(Item::end) {
             Some(Ok((kind, lines, text))) => self.push(kind, lines, text),
-            Some(Err((number, line))) => self.other(number, &line),
+            Some(Err(number)) => self.other(number, Class::Other),
             None => {}
         }
     }
 
     /// A line that is in no tool's text.
-    fn other(&mut self, number: u64, line: &str) {
-        if is_blank(line) || is_fence(line) || is_prompt(line) || is_log(line) {
-            return;
-        }
-        let seen = if is_kernels(line) { &mut self.kernel_other } else { &mut self.found.other };
+    fn other(&mut self, number: u64, class: Class) {
+        let seen = match class {
+            Class::Kernel => &mut self.kernel_other,
+            Class::Other => &mut self.found.other,
+            Class::Blank | Class::Fence | Class::Log | Class::Prompt => return,
+        };
         if seen.0 == 0 {
             seen.1 = usize::try_from(number).unwrap_or(usize::MAX);
         }

@@ -62,12 +62,12 @@ impl Item {
         self.text.len() + self.blanks
     }
 
-    /// What it is, where it is one; its first line otherwise.
-    pub(super) fn end(self) -> Result<(Kind, Lines, String), (u64, String)> {
+    /// What it is, where it is one; the number of its first line otherwise.
+    pub(super) fn end(self) -> Result<(Kind, Lines, String), u64> {
         if self.goes_on || !self.form.needs_more {
             Ok((self.form.kind, Lines::below(self.above), self.text))
         } else {
-            Err((self.above + 1, self.text))
+            Err(self.above + 1)
         }
     }
 }

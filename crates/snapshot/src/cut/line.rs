@@ -9,24 +9,57 @@ use std::sync::LazyLock;
 static NCCL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("NCCL "));
 static KERNEL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" kernel: "));
 
+/// What a line is where it stands between texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    /// Nothing stands in it.
+    Blank,
+    /// Markdown's fence.
+    Fence,
+    /// NCCL's.
+    Log,
+    /// A command line.
+    Prompt,
+    /// A message of the kernel.
+    Kernel,
+    /// Anything else.
+    Other,
+}
+
+impl Class {
+    pub(super) fn of(line: &str) -> Class {
+        if is_blank(line) {
+            Class::Blank
+        } else if is_fence(line) {
+            Class::Fence
+        } else if is_log(line) {
+            Class::Log
+        } else if is_message(line) {
+            Class::Kernel
+        } else if is_prompt(line) {
+            Class::Prompt
+        } else {
+            Class::Other
+        }
+    }
+}
+
 /// Nothing stands in it.
 pub(super) fn is_blank(line: &str) -> bool {
     line.trim().is_empty()
 }
 
-/// Markdown's fence around what was pasted.
-pub(super) fn is_fence(line: &str) -> bool {
+fn is_fence(line: &str) -> bool {
     let line = line.trim_start();
     line.starts_with("```") || line.starts_with("~~~")
 }
 
-/// A line of NCCL's log.
-pub(super) fn is_log(line: &str) -> bool {
+fn is_log(line: &str) -> bool {
     NCCL.find(line.as_bytes()).is_some() && (line.contains("NCCL INFO ") || line.contains("NCCL WARN "))
 }
 
 /// A command line: of a tool that is known, or of any after `user@host:~$`.
-pub(super) fn is_prompt(line: &str) -> bool {
+fn is_prompt(line: &str) -> bool {
     if line.len() > 200 {
         return false;
     }
@@ -34,18 +67,22 @@ pub(super) fn is_prompt(line: &str) -> bool {
     let (before, command) = line.split_at(at);
     let command = command.get(1..).unwrap_or_default();
     let user = before.contains('@') && !before.contains(": ") && (command.is_empty() || command.starts_with(' '));
-    (user || before.len() < 80 && sniff::command(line).is_some_and(|k| k.gives().facts())) && !is_log(line)
+    user || before.len() < 80 && sniff::command(line).is_some_and(|k| k.gives().facts())
 }
 
 /// `[12345.678901] …` or `… kernel: …`.
 #[must_use]
 pub fn is_kernels(line: &str) -> bool {
+    is_message(line) && !is_log(line)
+}
+
+fn is_message(line: &str) -> bool {
     let bytes = line.as_bytes();
     let is_its = match bytes {
         [b'[', inside @ ..] => is_seconds(inside) || matches!(dmesg::split(line).0, Some(Time::Seconds(_))),
         _ => false,
     };
-    (is_its || KERNEL.find(bytes).is_some()) && !is_log(line)
+    is_its || KERNEL.find(bytes).is_some()
 }
 
 /// `   12345.678901]`: what nearly all lines of a kernel's log have behind the first bracket.

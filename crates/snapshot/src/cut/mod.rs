@@ -11,7 +11,7 @@ pub use line::is_kernels;
 use crate::lines::Lines;
 use crate::texts::Texts;
 use crate::{Pasted, Snapshot};
-use line::{function, is_prompt};
+use line::{Class, function};
 use linerate_formats::bounds::{DOCTOR_BLOCK_NODES, DOCTOR_BLOCKS, DOCTOR_FRAGMENTS, DOCTOR_TEXT};
 use linerate_formats::pci::Bdf;
 use linerate_formats::{Gives, Kind};
@@ -75,6 +75,13 @@ impl Found {
                 ),
             ),
             (self.beyond, format!("of the texts of tools in it only {most} MiB were read (limit DOCTOR_TEXT)")),
+            (
+                self.unasked,
+                format!(
+                    "texts below no command line were looked for in {} MiB; behind that only lines of lspci, ibv_devinfo, topo -m and the kernel were (limit DOCTOR_FRAGMENTS)",
+                    DOCTOR_FRAGMENTS >> 20
+                ),
+            ),
             (
                 self.cut_lines,
                 format!("of lines longer than {most} MiB only the beginning was read (limit DOCTOR_TEXT)"),
@@ -212,7 +219,7 @@ fn assign(blocks: Vec<Block>, left_out: &mut Vec<String>) -> Vec<Node> {
 /// line of `lscpu` or one structure of `dmidecode`.
 fn go_together(a: &Block, b: &Block) -> bool {
     fn keys(b: &Block, is_key: fn(&str) -> Option<&str>) -> BTreeSet<&str> {
-        b.text.lines().filter(|l| !is_prompt(l)).filter_map(is_key).map(str::trim).collect()
+        b.text.lines().filter(|l| Class::of(l) != Class::Prompt).filter_map(is_key).map(str::trim).collect()
     }
     let disjoint = |is_key| keys(a, is_key).is_disjoint(&keys(b, is_key));
     match a.kind {

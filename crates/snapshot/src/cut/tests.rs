@@ -1,4 +1,3 @@
-use super::line::is_prompt;
 use super::*;
 
 const TICKET: &str = "\
@@ -80,7 +79,8 @@ fn prompts_say_whose_a_text_is() {
 fn a_comment_behind_a_line_is_no_command() {
     let text = "mlx5_0   port  1  ==>  ibp26s0        (Down)  # CX-7 1/8 infiniband\n".repeat(2);
     assert_eq!(nodes("x", text.as_bytes(), None).nodes.len(), 1);
-    assert!(is_prompt("[root@n ~]# ibdev2netdev") && is_prompt("# cat /proc/cmdline") && !is_prompt("# ib is up"));
+    let classes = ["[root@n ~]# ibdev2netdev", "# cat /proc/cmdline", "# ib is up", "[ 1.5] x"].map(Class::of);
+    assert_eq!(classes, [Class::Prompt, Class::Prompt, Class::Other, Class::Kernel]);
 }
 
 #[test]
