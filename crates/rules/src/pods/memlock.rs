@@ -60,6 +60,8 @@ fn judge(job: &Job<'_>, out: &mut Findings) {
         out.pass(job.subject(), "privileged: it has IPC_LOCK").at(at);
     } else if job.container.capabilities.iter().any(|c| c.value.contains(['{', '$'])) {
         out.unknown(job.subject(), "its capabilities are those of a template").at(at);
+    } else if job.pod.pod.described {
+        out.unknown(job.subject(), super::DESCRIBED).at(at);
     } else {
         let text =
             "uses RDMA without IPC_LOCK: it has the memlock limit of the node's runtime, which is not in this text";

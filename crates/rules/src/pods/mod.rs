@@ -18,6 +18,9 @@ const PLUGIN: Source = Source {
     at: "https://github.com/Mellanox/k8s-rdma-shared-dev-plugin",
 };
 
+/// Why what a text does not show is not absent.
+const DESCRIBED: &str = "`kubectl describe` does not show what a container may do, nor what it has of its host (`kubectl get -o yaml` does)";
+
 const READS: &[&str] = &["kubectl get pod -o yaml"];
 
 /// A container that asks for GPUs.

@@ -125,6 +125,9 @@ fn by_another_way(job: &Job<'_>, out: &mut Findings) -> bool {
         let text =
             "mounts the host's /dev/infiniband and is not privileged: whether it may open the devices is not shown";
         out.unknown(job.subject(), text).at(at(mount.line));
+    } else if pod.described {
+        let text = format_args!("asks for GPUs and no RDMA device; {}", super::DESCRIBED);
+        out.unknown(job.subject(), text).at(job.place());
     } else {
         return false;
     }

@@ -83,6 +83,10 @@ fn judge(job: &Job<'_>, out: &mut Findings) {
             out.unknown(job.subject(), "something is mounted at /dev/shm, and whether it is memory is not shown")
                 .at(job.pod.at(path.line));
         }
+        (None, _) if job.pod.pod.described => {
+            let text = format_args!("no volume at /dev/shm; {}", super::DESCRIBED);
+            out.unknown(job.subject(), text).at(job.pod.at(job.container.line));
+        }
         (None, _) if job.gpus.is_none() => {
             let text = "no volume at /dev/shm: it has 64 MiB; whether it has several GPUs is not written";
             out.unknown(job.subject(), text).at(job.pod.at(job.container.line));

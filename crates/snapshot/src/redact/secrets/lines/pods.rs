@@ -1,4 +1,7 @@
-//! Pods of Kubernetes in YAML: keys stay, and of values those that readers need. Variables, commands and images go.
+//! Pods of Kubernetes in YAML, in JSON and described: keys stay, and of values those that readers need. Variables, commands and images go.
+
+mod described;
+mod json;
 
 use super::super::shape::atom;
 use super::super::words;
@@ -22,8 +25,17 @@ const VALUES: [&[u8]; 14] = [
     b"emptyDir",
 ];
 
+/// Annotations that name networks.
+const NETWORKS: [&[u8]; 2] = [b"k8s.v1.cni.cncf.io/networks", b"networking.gke.io/interfaces"];
+
 /// What is left is YAML where the text was: of a line that goes on with a value of the line above, nothing stays.
 pub(in super::super) fn pod_spec(data: &mut Vec<u8>) {
+    if data.trim_ascii_start().starts_with(b"{") {
+        return json::pods(data);
+    }
+    if described::is_own(data) {
+        return described::pods(data);
+    }
     each_setting(data, |line, out| {
         let (head, body) = line.split_at(lead(line));
         out.extend_from_slice(head);
@@ -57,7 +69,7 @@ pub(in super::super) fn pod_spec(data: &mut Vec<u8>) {
             _ if said.trim_ascii().is_empty() || is_block(said) || is_anchor(said) || are_brackets(said) => true,
             b"path" => is_device(said),
             _ if said.trim_ascii_start().starts_with(b"{") => is_flow(said),
-            _ => is_kept(bare) && are_words(said),
+            _ => is_kept(bare, said) && are_words(said),
         };
         if keeps {
             return out.extend_from_slice(value);
@@ -101,9 +113,19 @@ fn are_brackets(text: &[u8]) -> bool {
     text.iter().all(is_sign) && !text.starts_with(b"{{")
 }
 
-/// Whether words behind a key are kept: those that readers need, and names of resources.
-fn is_kept(key: &[u8]) -> bool {
-    key.contains(&b'/') || matches!(key, b"cpu" | b"memory") || VALUES.contains(&key)
+/// Whether words behind a key are kept: those that readers need, how many of a resource, and names of networks.
+fn is_kept(key: &[u8], value: &[u8]) -> bool {
+    let is_resource = || key.contains(&b'/') || matches!(key, b"cpu" | b"memory");
+    VALUES.contains(&key) || NETWORKS.contains(&key) || is_resource() && is_quantity(value)
+}
+
+/// `8`, `"1"`, `32Gi`.
+fn is_quantity(value: &[u8]) -> bool {
+    let value = value.trim_ascii();
+    let bare = value.strip_prefix(b"\"").and_then(|v| v.strip_suffix(b"\"")).unwrap_or(value);
+    let bare = bare.strip_prefix(b"'").and_then(|v| v.strip_suffix(b"'")).unwrap_or(bare);
+    let digits = bare.iter().take_while(|b| b.is_ascii_digit() || **b == b'.').count();
+    digits > 0 && bare.get(digits..).is_some_and(|unit| unit.len() <= 2 && unit.iter().all(u8::is_ascii_alphabetic))
 }
 
 /// A path of a device.
@@ -126,7 +148,7 @@ fn is_flow(text: &[u8]) -> bool {
             b"network" | b"interfaceName" | b"namespace" => true,
             // What it is of follows.
             _ if value.trim_ascii().is_empty() => words::is_name(key) && atom(key),
-            _ => is_kept(key),
+            _ => is_kept(key, value),
         }
     };
     are_words(text) && pairs.filter(|p| !p.is_empty()).all(keeps)

@@ -1,5 +1,7 @@
-//! Pods of Kubernetes, and what makes them (Deployments, Jobs, MPIJobs, PyTorchJobs …), as YAML: what their containers ask for. What is in braces of a
-//! template is a value that is not known.
+//! Pods of Kubernetes, and what makes them (Deployments, Jobs, MPIJobs, PyTorchJobs …), as YAML, as JSON, and as `kubectl describe` shows them: what their
+//! containers ask for. What is in braces of a template is a value that is not known.
+
+mod described;
 
 use crate::bounds::{Kept, Limit, leave_out};
 use crate::text::{At, decode};
@@ -13,12 +15,19 @@ pub const TOOL: Tool = Tool {
     called: "pod (Kubernetes)",
     run: "kubectl get pod NAME -o yaml",
     gives: Gives::Facts,
-    marks: &[Mark::LineWith(is_kind, "containers:")],
+    marks: &[
+        Mark::LineWith(is_kind, "containers:"),
+        Mark::Json(is_json),
+        Mark::LineWhere(|l| l.starts_with("Name: "), described::is_own),
+    ],
     commands: &[
         Command::with("kubectl", &["get", "pod", "yaml"]),
         Command::with("kubectl", &["get", "pods", "yaml"]),
         Command::with("oc", &["get", "pod", "yaml"]),
         Command::with("oc", &["get", "pods", "yaml"]),
+        Command::with("kubectl", &["describe", "pod"]),
+        Command::with("kubectl", &["describe", "pods"]),
+        Command::with("oc", &["describe", "pod"]),
     ],
     read: Some(|b| seen(read(b))),
     samples: &[
@@ -49,6 +58,12 @@ fn is_kind(line: &str) -> bool {
     kind.is_some_and(|k| k.ends_with("Job") || KINDS.contains(&k))
 }
 
+/// The kinds of a document of JSON.
+fn is_json(text: &str) -> bool {
+    let mut kinds = text.split("\"kind\"").skip(1).filter_map(|t| t.split('"').nth(1));
+    text.contains("\"containers\"") && kinds.any(|k| k.ends_with("Job") || KINDS.contains(&k))
+}
+
 /// What a pod asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Pod {
@@ -56,6 +71,8 @@ pub struct Pod {
     pub line: u32,
     /// Name of the object that it is in.
     pub name: Option<String>,
+    /// `kubectl describe` shows it: neither `hostNetwork`, `hostIPC` nor what containers may do is in the text.
+    pub described: bool,
     /// `hostNetwork`.
     pub host_network: Option<At<bool>>,
     /// `hostIPC`.
@@ -126,8 +143,11 @@ pub fn is_rdma(resource: &str) -> bool {
 /// Reads the pods of one or several documents.
 #[must_use]
 pub fn read(bytes: &[u8]) -> Kept<Pod> {
-    let mut kept = Kept::default();
-    for document in documents(&decode(bytes), &mut kept.left_out) {
+    let (text, mut kept) = (decode(bytes), Kept::default());
+    if described::is_own(&text) {
+        return described::read(&text);
+    }
+    for document in documents(&text, &mut kept.left_out) {
         pods(&document, &mut kept);
     }
     kept
@@ -139,15 +159,19 @@ fn pods(root: &Tree, kept: &mut Kept<Pod>) {
     while let Some((node, above, name)) = todo.pop() {
         let name = node.at(&["metadata", "name"]).or(name);
         if let Some(list) = node.child("containers") {
-            if kept.items.len() >= crate::bounds::GPUS {
-                leave_out(&mut kept.left_out, Limit::GPUS, list.line);
-            } else {
-                kept.items.push(pod(node, list, above, name.map(|n| n.value.clone())));
-            }
+            add(kept, pod(node, list, above, name.map(|n| n.value.clone())));
         }
         todo.extend(node.children.iter().rev().map(|c| (c, node, name)));
     }
     kept.items.sort_by_key(|p| p.line);
+}
+
+fn add(kept: &mut Kept<Pod>, pod: Pod) {
+    if kept.items.len() >= crate::bounds::GPUS {
+        leave_out(&mut kept.left_out, Limit::GPUS, pod.line);
+    } else {
+        kept.items.push(pod);
+    }
 }
 
 /// `of`: what holds the specification, with its annotations.
@@ -165,6 +189,7 @@ fn pod(spec: &Tree, list: &Tree, of: &Tree, name: Option<String>) -> Pod {
     Pod {
         line: list.line,
         name,
+        described: false,
         host_network: spec.flag("hostNetwork"),
         host_ipc: spec.flag("hostIPC"),
         networks: annotated("k8s.v1.cni.cncf.io/networks", "name"),
@@ -188,20 +213,23 @@ fn networks(n: &Tree, field: &str) -> Vec<At<String>> {
     names.into_iter().filter(|n| !n.is_empty()).map(|w| At::new(w.to_owned(), n.line)).collect()
 }
 
-fn container(c: &Tree) -> Container {
-    let mut resources: Vec<(At<String>, Option<u64>)> = Vec::new();
-    for of in ["limits", "requests"] {
-        for (name, count) in c.at(&["resources", of]).map(Tree::pairs).unwrap_or_default() {
-            if !resources.iter().any(|(n, _)| n.value == name.value) {
-                resources.push((name, count.parse().ok()));
-            }
+/// Of limits and requests, the first of each name.
+fn resources<'a>(of: impl Iterator<Item = &'a Tree>) -> Vec<(At<String>, Option<u64>)> {
+    let mut out: Vec<(At<String>, Option<u64>)> = Vec::new();
+    for (name, count) in of.flat_map(Tree::pairs) {
+        if !out.iter().any(|(n, _)| n.value == name.value) {
+            out.push((name, count.parse().ok()));
         }
     }
+    out
+}
+
+fn container(c: &Tree) -> Container {
     let security = c.child("securityContext");
     Container {
         line: c.line,
         name: c.text("name").map(|n| n.value),
-        resources,
+        resources: resources(["limits", "requests"].into_iter().filter_map(|of| c.at(&["resources", of]))),
         capabilities: security.and_then(|s| s.at(&["capabilities", "add"])).map(Tree::items).unwrap_or_default(),
         privileged: security.and_then(|s| s.flag("privileged")),
         mounts: c.list("volumeMounts").filter_map(|m| Some((m.text("name")?.value, m.text("mountPath")?))).collect(),
@@ -209,79 +237,4 @@ fn container(c: &Tree) -> Container {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_job_asks_for() {
-        let text = "apiVersion: kubeflow.org/v2beta1\nkind: MPIJob\nmetadata:\n  name: nccl-test\nspec:\n  mpiReplicaSpecs:\n    Worker:\n      replicas: 2\n      template:\n        metadata:\n          annotations:\n            k8s.v1.cni.cncf.io/networks: rail-0,rail-1\n        spec:\n          hostNetwork: false\n          containers:\n          - name: worker\n            image: x\n            command:\n            - sh\n            - -c\n            - |\n              containers: no\n              sleep inf\n            securityContext:\n              capabilities:\n                add: [\"IPC_LOCK\", 'NET_RAW']\n            resources:\n              limits: {nvidia.com/gpu: 8, \"openshift.io/rail0_sriov_rdma\": \"1\"}\n              requests:\n                cpu: {{ .Values.cpu }}\n            volumeMounts:\n            - mountPath: /dev/shm\n              name: dshm\n          volumes:\n          - name: dshm\n            emptyDir:\n              medium: Memory\n              sizeLimit: 32Gi\n";
-        let all = read(text.as_bytes());
-        let [pod] = all.items.as_slice() else { panic!("{all:?}") };
-        assert_eq!(
-            (pod.line, pod.name.as_deref(), pod.host_network),
-            (15, Some("nccl-test"), Some(At::new(false, 14)))
-        );
-        assert_eq!(pod.networks.iter().map(|n| n.value.as_str()).collect::<Vec<_>>(), ["rail-0", "rail-1"]);
-        assert_eq!(pod.memory_volumes, [("dshm".to_owned(), Some(At::new("32Gi".to_owned(), 38)))]);
-        let [c] = pod.containers.as_slice() else { panic!("{pod:?}") };
-        assert_eq!((c.gpus(), c.rdma().count(), c.name.as_deref()), (Some(Some(8)), 1, Some("worker")));
-        assert_eq!(c.capabilities.iter().map(|n| n.value.as_str()).collect::<Vec<_>>(), ["IPC_LOCK", "NET_RAW"]);
-        assert_eq!(c.mounts, [("dshm".to_owned(), At::new("/dev/shm".to_owned(), 32))]);
-        assert!(c.resources.iter().any(|(n, v)| n.value == "cpu" && v.is_none()));
-    }
-
-    #[test]
-    fn several_documents_and_odd_ones() {
-        let two = "kind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n    - name: x\n---\nkind: Pod\nspec:\n  containers:\n    - resources:\n        limits:\n          nvidia.com/gpu: \"{{ .Values.gpus }}\"\n          rdma/hca_shared_devices_a: 1 # shared\n";
-        let all = read(two.as_bytes()).items;
-        let gpus: Vec<_> =
-            all.iter().map(|p| (p.name.as_deref(), p.containers[0].gpus(), p.containers[0].rdma().count())).collect();
-        assert_eq!(gpus, [(Some("a"), None, 0), (None, Some(None), 1)]);
-        for odd in [
-            "",
-            "- - - - -",
-            "containers:",
-            "containers:\n- \n- x",
-            "a: |\n  b",
-            "kind: Pod\ncontainers:\n  - name: 'x",
-        ] {
-            let _ = read(odd.as_bytes());
-        }
-        let deep = (0..500).map(|n| format!("{}k:\n", " ".repeat(n))).collect::<String>();
-        assert!(read(deep.as_bytes()).items.is_empty());
-    }
-
-    #[test]
-    fn flows_claims_networks_of_gke_and_lists() {
-        let text = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: a\n    annotations:\n      networking.gke.io/interfaces: |\n        [ {\"interfaceName\":\"eth0\",\"network\":\"default\"},\n          {\"interfaceName\":\"eth2\",\"network\":\"rdma-0\"} ]\n  spec:\n    resourceClaims:\n    - name: nic\n      resourceClaimTemplateName: t\n    volumes:\n    - { name: devinf, hostPath: { path: /dev/infiniband }}\n    - { name: shm, emptyDir: { medium: Memory, sizeLimit: 32Gi }}\n    containers:\n    - name: x\n      volumeMounts:\n      - { mountPath: /dev/infiniband, name: devinf }\n      - { mountPath: /dev/shm, name: shm }\n      resources:\n        limits:\n          nvidia.com/gpu: 1 # one each\n";
-        assert!(text.lines().any(is_kind));
-        let all = read(text.as_bytes()).items;
-        let [pod] = all.as_slice() else { panic!("{all:?}") };
-        let words = |w: &[At<String>]| w.iter().map(|w| w.value.clone()).collect::<Vec<_>>();
-        assert_eq!(
-            (pod.name.as_deref(), words(&pod.gke_networks), words(&pod.claims)),
-            (Some("a"), vec!["default".to_owned(), "rdma-0".to_owned()], vec!["nic".to_owned()])
-        );
-        assert_eq!(pod.memory_volumes, [("shm".to_owned(), Some(At::new("32Gi".to_owned(), 18)))]);
-        assert_eq!(pod.host_volumes, [("devinf".to_owned(), At::new("/dev/infiniband".to_owned(), 17))]);
-        let c = &pod.containers[0];
-        assert_eq!((c.gpus(), c.mounts.len()), (Some(Some(1)), 2));
-    }
-
-    #[test]
-    fn names_of_rdma_resources() {
-        for yes in [
-            "rdma/hca",
-            "nvidia.com/rdma_shared",
-            "nvidia.com/hostdev",
-            "openshift.io/mlnxnics",
-            "vpc.amazonaws.com/efa",
-            "nvidia.com/resibp3s0_sriov",
-        ] {
-            assert!(is_rdma(yes), "{yes}");
-        }
-        for no in ["nvidia.com/gpu", "nvidia.com/mig-1g.10gb", "cpu", "memory", "hugepages-2Mi", "amd.com/gpu"] {
-            assert!(!is_rdma(no), "{no}");
-        }
-    }
-}
+mod tests;
