@@ -55,14 +55,7 @@ fn run_any(hands: &Hands<'_>, argv: &[String], limit: u32) -> Done<(Option<i32>,
         [child.stdout.take().map(|p| Box::new(p) as _), child.stderr.take().map(|p| Box::new(p) as _)];
     for mut pipe in pipes.into_iter().flatten() {
         let tell = tell.clone();
-        std::thread::spawn(move || {
-            let mut piece = [0_u8; 8192];
-            while let Ok(n @ 1..) = pipe.read(&mut piece) {
-                if tell.send(piece.get(..n).unwrap_or_default().to_vec()).is_err() {
-                    break;
-                }
-            }
-        });
+        std::thread::spawn(move || whole_lines(&mut pipe, |lines| tell.send(lines).is_ok()));
     }
     drop(tell);
     let limit = Duration::from_secs(limit.clamp(1, LONGEST).into());
@@ -80,6 +73,39 @@ fn run_any(hands: &Hands<'_>, argv: &[String], limit: u32) -> Done<(Option<i32>,
         output.drain(..half);
     }
     Ok((code, lines(&String::from_utf8_lossy(&output)).into_owned()))
+}
+
+/// Hands on what a pipe says, in whole lines: beside the other pipe's, half a line would lose the word that shows that a secret follows. Of a line that is
+/// longer than what is kept nothing is. Ends where `tell` answers false.
+fn whole_lines(pipe: &mut impl Read, tell: impl Fn(Vec<u8>) -> bool) {
+    let (mut piece, mut held, mut is_passed_over) = ([0_u8; 8192], Vec::new(), false);
+    loop {
+        let n = match pipe.read(&mut piece) {
+            Ok(n @ 1..) => n,
+            Err(why) if why.kind() == std::io::ErrorKind::Interrupted => continue,
+            Ok(0) | Err(_) => break,
+        };
+        let mut next = piece.get(..n).unwrap_or_default();
+        if is_passed_over {
+            let Some(end) = next.iter().position(|b| *b == b'\n') else { continue };
+            next = next.get(end + 1..).unwrap_or_default();
+            is_passed_over = false;
+        }
+        held.extend_from_slice(next);
+        let whole = held.iter().rposition(|b| *b == b'\n').map_or(0, |end| end + 1);
+        let rest = held.split_off(whole);
+        let lines = std::mem::replace(&mut held, rest);
+        if !lines.is_empty() && !tell(lines) {
+            return;
+        }
+        if held.len() > TAIL {
+            (held, is_passed_over) = (Vec::new(), true);
+        }
+    }
+    if !held.is_empty() {
+        held.push(b'\n');
+        tell(held);
+    }
 }
 
 /// Waits for the end; `Err(None)`: it took too long, and its process group was killed.
@@ -156,4 +182,35 @@ pub(crate) fn end_left(mark: &str) -> usize {
         }
     }
     ended
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_pipe_says_comes_in_whole_lines() {
+        struct Pieces(Vec<Vec<u8>>);
+        impl Read for Pieces {
+            fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+                let Some(next) = (!self.0.is_empty()).then(|| self.0.remove(0)) else { return Ok(0) };
+                to[..next.len()].copy_from_slice(&next);
+                Ok(next.len())
+            }
+        }
+        let said = |pieces: &[&[u8]]| {
+            let all = std::cell::RefCell::new(Vec::new());
+            let mut pipe = Pieces(pieces.iter().map(|p| p.to_vec()).collect());
+            whole_lines(&mut pipe, |lines| {
+                all.borrow_mut().push(String::from_utf8(lines).unwrap());
+                true
+            });
+            all.into_inner()
+        };
+        assert_eq!(said(&[b"--password a", b"bc\nx\ny", b"z"]), ["--password abc\nx\n", "yz\n"]);
+        let long = vec![b'x'; 8192];
+        let mut pieces: Vec<&[u8]> = vec![&long; 10];
+        pieces.extend([&b"secret\nthe end\n"[..], b"more"]);
+        assert_eq!(said(&pieces), ["the end\n", "more\n"]);
+    }
 }
