@@ -107,6 +107,7 @@ fn make() -> Inputs {
     out.entry("doctor-report").or_default().extend(streams);
     let all: Vec<Vec<u8>> = out.values().filter_map(|v| v.first().cloned()).collect();
     out.insert("sniff", all.clone());
+    out.insert("cut", all.clone());
     out.insert("pasted-report", all);
     let (policies, conditions) = crate::policies::seeds();
     out.insert("policy", policies);

@@ -51,6 +51,7 @@ static OWN: &[Target] = targets! {
             report(&s);
         }
     },
+    "cut" => cut,
     "nccl-log" => crate::logs::lines,
     "doctor" => crate::logs::stream,
     "doctor-report" => crate::logs::report,
@@ -99,6 +100,15 @@ static OWN: &[Target] = targets! {
         }
     },
 };
+
+/// A paste, at once and in pieces: what is cut out of it is the same.
+fn cut(b: &[u8]) {
+    let whole = linerate_snapshot::cut::nodes("fuzz", b, None);
+    let mut cutter = linerate_snapshot::cut::Cutter::new(None);
+    b.chunks(1 + b.len() % 97).for_each(|piece| cutter.feed(piece));
+    let pieces = cutter.finish("fuzz");
+    assert_eq!((whole.kinds, whole.names, whole.other), (pieces.kinds, pieces.names, pieces.other));
+}
 
 /// A set of nodes: folded it is the same set, with each operation as sets have it.
 fn nodeset(b: &[u8]) {

@@ -79,7 +79,7 @@ fn kind(argv: &[String]) -> OutputKind {
         ["rdma", "-j", "statistic", ..] => OutputKind::RdmaStatistic,
         ["rdma", "system", ..] => OutputKind::RdmaSystem,
         ["mlnx_qos", ..] => OutputKind::MlnxQos,
-        ["kubectl", "get", "pod" | "pods", ..] => OutputKind::PodSpec,
+        ["kubectl", "get" | "describe", "pod" | "pods", ..] => OutputKind::PodSpec,
         ["ethtool", "-S", ..] => OutputKind::EthtoolStats,
         ["ethtool", "-a", ..] => OutputKind::EthtoolPause,
         ["virsh", "dumpxml", ..] => OutputKind::VirshXml,

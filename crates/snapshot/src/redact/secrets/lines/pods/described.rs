@@ -27,8 +27,8 @@ const HEADS: [&[u8]; 14] = [
 ];
 
 pub(super) fn is_own(data: &[u8]) -> bool {
-    let mut lines = data.split(|b| *b == b'\n');
-    data.starts_with(b"Name: ") && lines.any(|l| l.trim_ascii() == b"Containers:")
+    let has = |wanted: fn(&[u8]) -> bool| data.split(|b| *b == b'\n').any(wanted);
+    has(|l| l.starts_with(b"Name: ")) && has(|l| l.trim_ascii() == b"Containers:") && !has(|l| l.starts_with(b"kind:"))
 }
 
 pub(super) fn pods(data: &mut Vec<u8>) {
