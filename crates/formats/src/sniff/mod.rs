@@ -22,9 +22,12 @@ pub fn among(kinds: &[Kind], name: &str, head: &[u8]) -> Kind {
     let mut command = None;
     // A text that starts like a document is one; a `<6>` starts a log.
     let mut first_content = None;
-    for line in text.lines().map(str::trim).filter(|l| !l.is_empty()).take(3) {
+    let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty()).take(3).peekable();
+    while let Some(line) = lines.next() {
         match prompt(kinds, line) {
             Some(kind) => command = command.or(Some(kind)),
+            // A command that is not known, and the document that it printed.
+            None if line.contains(['$', '#', '>', '%']) && lines.peek().is_some_and(|l| opens_document(l)) => {}
             None => {
                 first_content = Some(line);
                 break;
@@ -174,6 +177,11 @@ impl Marks<'_> {
         }
         None
     }
+}
+
+/// The first line of a document that is printed over several lines.
+fn opens_document(line: &str) -> bool {
+    matches!(line, "{" | "[") || line.starts_with("<?xml")
 }
 
 /// `[ {`, `[]`, `["x"`, over several lines, too; `[    0.5] …` is a time of the kernel's.

@@ -1,6 +1,6 @@
 //! Cuts a file as it comes, in pieces of any size, with memory that does not grow with it.
 //!
-//! A file is a sequence of segments, which fences, command lines and lines of NCCL's log divide. The beginning of a segment is held until it
+//! A file is a sequence of segments, which fences, command lines, documents of JSON and lines of NCCL's log divide. The beginning of a segment is held until it
 //! shows what it is: a tool's text is kept to the segment's end; anything else is searched, line by line, for items.
 
 use super::items::{FORMS, Item};
@@ -79,6 +79,8 @@ struct Segment {
     lines: u64,
     /// It begins with a command line.
     prompted: bool,
+    /// A line that is a bracket alone began a document, which the next such line ends.
+    is_document: bool,
     /// Something stands in it.
     says: bool,
 }
@@ -139,7 +141,10 @@ impl Cutting {
             self.kernel.push('\n');
             self.kernel_lines.add(number);
         }
-        if class == Class::Prompt {
+        // A document that is printed over several lines is no part of what stands above it, but for its own command line.
+        let is_below_prompt = self.segment.prompted && self.segment.lines == 1;
+        let opens = !self.segment.is_document && matches!(text, "{" | "[");
+        if class == Class::Prompt || opens && !is_below_prompt {
             self.close();
         }
         if self.segment.lines == 0 {
@@ -147,6 +152,8 @@ impl Cutting {
             self.segment.host.clone_from(&self.host);
             self.segment.prompted = class == Class::Prompt;
         }
+        self.segment.is_document |= opens;
+        let ends = self.segment.is_document && matches!(text, "}" | "]");
         match self.segment.stage {
             Stage::Open => {
                 self.segment.push(text);
@@ -160,6 +167,9 @@ impl Cutting {
                 }
             }
             Stage::Searched => self.search(number, text, class),
+        }
+        if ends {
+            self.close();
         }
     }
 

@@ -134,3 +134,15 @@ fn texts_are_kept_within_the_limit() {
     let found = cutter.found();
     assert!(found.beyond && found.list.iter().map(|b| b.text.len()).sum::<usize>() <= DOCTOR_TEXT);
 }
+
+#[test]
+fn documents_of_json_are_texts_of_their_own() {
+    let pod =
+        "{\n    \"kind\": \"Pod\",\n    \"spec\": {\n        \"containers\": [\n            {}\n        ]\n    }\n}\n";
+    let described = "Name:  a\nContainers:\n  c:\n    Limits:\n      nvidia.com/gpu:  8\n";
+    let kinds = |text: &str| cut_up(text).into_iter().map(|b| (b.kind, b.lines.in_file(1))).collect::<Vec<_>>();
+    assert_eq!(kinds(&format!("see\n\n{pod}and\n{described}")), [(Kind::PodSpec, 3), (Kind::PodSpec, 11)]);
+    // Below a command line, known or not, it is that command's.
+    assert_eq!(kinds(&format!("root@a:~# kubectl get pod x -o json\n{pod}\n$ uname -r\n6.8.0-60-generic\n")).len(), 2);
+    assert_eq!(kinds(&format!("root@a:~# cat saved.json\n{pod}")), [(Kind::PodSpec, 1)]);
+}
