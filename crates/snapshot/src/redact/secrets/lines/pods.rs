@@ -30,8 +30,18 @@ const NETWORKS: [&[u8]; 2] = [b"k8s.v1.cni.cncf.io/networks", b"networking.gke.i
 
 /// What is left is YAML where the text was: of a line that goes on with a value of the line above, nothing stays.
 pub(in super::super) fn pod_spec(data: &mut Vec<u8>) {
-    if data.trim_ascii_start().starts_with(b"{") {
-        return json::pods(data);
+    // Above a document there may be the command line that printed it.
+    let mut start = 0;
+    let opens = data.split_inclusive(|b| *b == b'\n').take(3).find_map(|line| {
+        let at = start;
+        start += line.len();
+        line.trim_ascii_start().starts_with(b"{").then_some(at)
+    });
+    if let Some(at) = opens {
+        let mut document = data.split_off(at);
+        data.retain(|b| *b == b'\n');
+        json::pods(&mut document);
+        return data.extend_from_slice(&document);
     }
     if described::is_own(data) {
         return described::pods(data);

@@ -127,5 +127,8 @@ mod tests {
         let again = data.clone();
         super::super::pod_spec(&mut data);
         assert_eq!(data, again);
+        let mut below = format!("root@n:~# kubectl get pod x --token=hunter2 -o json\n{text}").into_bytes();
+        super::super::pod_spec(&mut below);
+        assert_eq!(below, [b"\n".to_vec(), again].concat());
     }
 }
