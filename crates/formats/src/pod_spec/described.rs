@@ -6,7 +6,8 @@ use crate::text::{At, lines};
 use crate::yaml::Tree;
 
 /// Whether a text shows an object with containers so.
-pub(super) fn is_own(text: &str) -> bool {
+#[must_use]
+pub fn is_own(text: &str) -> bool {
     let has = |wanted: fn(&str) -> bool| text.lines().any(wanted);
     has(|l| l.starts_with("Name: ")) && has(|l| l.trim() == "Containers:") && !has(|l| l.starts_with("kind:"))
 }
@@ -14,48 +15,45 @@ pub(super) fn is_own(text: &str) -> bool {
 /// The pods of a text.
 pub(super) fn read(text: &str) -> Kept<Pod> {
     let mut kept = Kept::default();
-    let (mut name, mut annotations) = (None, Vec::new());
     let objects = outline(text, &mut kept.left_out);
     // A Deployment has its template one level below.
-    let parts = objects.iter().flat_map(|o| std::iter::once((o, o)).chain(o.children.iter().map(move |c| (o, c))));
-    let mut of: Option<&Tree> = None;
-    let mut found: Option<Pod> = None;
-    for (top, part) in parts {
-        let is_top = std::ptr::eq(top, part);
+    let parts = objects.iter().flat_map(|o| std::iter::once((true, o)).chain(o.children.iter().map(|c| (false, c))));
+    // What stands above the first name is nobody's.
+    let mut pod: Option<Pod> = None;
+    let mut annotations = None;
+    for (is_top, part) in parts {
+        if is_top && part.key == "Name" {
+            pod.replace(named(part)).into_iter().for_each(|p| end(p, &mut kept));
+            annotations = None;
+        }
+        let Some(pod) = &mut pod else { continue };
         match part.key.as_str() {
-            "Name" if is_top => {
-                found.take().into_iter().for_each(|p| add(&mut kept, p));
-                (name, of) = (Some(part.value.clone()), Some(part));
-                annotations.clear();
-            }
-            "Annotations" => annotations = vec![part],
+            "Annotations" => annotations = Some(part),
             "Containers" => {
-                let begun = found.get_or_insert_with(|| Pod { line: part.line, described: true, ..Pod::default() });
-                begun.name.clone_from(&name);
-                begun.line = part.line;
-                begun.containers = part.children.iter().map(container).collect();
-                begun.networks =
-                    annotations.iter().flat_map(|a| annotated(a, "k8s.v1.cni.cncf.io/networks", "name")).collect();
-                begun.gke_networks =
-                    annotations.iter().flat_map(|a| annotated(a, "networking.gke.io/interfaces", "network")).collect();
+                let networks = |key, field| annotations.map(|a| annotated(a, key, field)).unwrap_or_default();
+                pod.line = part.line;
+                pod.containers = part.children.iter().map(container).collect();
+                pod.networks = networks("k8s.v1.cni.cncf.io/networks", "name");
+                pod.gke_networks = networks("networking.gke.io/interfaces", "network");
             }
-            "Init Containers" => {
-                let begun = found.get_or_insert_with(|| Pod { line: part.line, described: true, ..Pod::default() });
-                begun.preparing = part.children.iter().map(container).collect();
-            }
-            "Volumes" => {
-                if let Some(pod) = &mut found {
-                    volumes(part, pod);
-                }
-            }
+            "Init Containers" => pod.preparing = part.children.iter().map(container).collect(),
+            "Volumes" => volumes(part, pod),
             _ => {}
         }
     }
-    // What stands in the middle of such a text is nobody's.
-    if of.is_some() {
-        found.into_iter().filter(|p| !p.containers.is_empty()).for_each(|p| add(&mut kept, p));
-    }
+    pod.into_iter().for_each(|p| end(p, &mut kept));
     kept
+}
+
+fn named(name: &Tree) -> Pod {
+    Pod { line: name.line, name: Some(name.value.clone()), described: true, ..Pod::default() }
+}
+
+/// An object without containers is no pod.
+fn end(pod: Pod, kept: &mut Kept<Pod>) {
+    if !pod.containers.is_empty() {
+        add(kept, pod);
+    }
 }
 
 /// Lines with what is indented below them.

@@ -3,6 +3,8 @@
 
 mod described;
 
+pub use described::is_own as is_described;
+
 use crate::bounds::{Kept, Limit, leave_out};
 use crate::text::{At, decode};
 use crate::tool::{Command, Gives, Mark, Tool, seen};

@@ -43,7 +43,7 @@ pub(in super::super) fn pod_spec(data: &mut Vec<u8>) {
         json::pods(&mut document);
         return data.extend_from_slice(&document);
     }
-    if described::is_own(data) {
+    if linerate_formats::pod_spec::is_described(&String::from_utf8_lossy(data)) {
         return described::pods(data);
     }
     each_setting(data, |line, out| {

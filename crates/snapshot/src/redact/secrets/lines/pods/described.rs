@@ -26,11 +26,6 @@ const HEADS: [&[u8]; 14] = [
     b"Events",
 ];
 
-pub(super) fn is_own(data: &[u8]) -> bool {
-    let has = |wanted: fn(&[u8]) -> bool| data.split(|b| *b == b'\n').any(wanted);
-    has(|l| l.starts_with(b"Name: ")) && has(|l| l.trim_ascii() == b"Containers:") && !has(|l| l.starts_with(b"kind:"))
-}
-
 pub(super) fn pods(data: &mut Vec<u8>) {
     each_setting(data, |line, out| {
         let (head, body) = line.split_at(lead(line));
