@@ -1,58 +1,79 @@
-//! Pods in JSON, a key or an item to a line, as `kubectl` prints them. Braces, brackets and commas stay: what is left is JSON.
+//! Pods in JSON, on one line or many. Braces, brackets, commas and line ends stay: what is left is JSON where the text was.
 
-use super::super::{each_setting, mark};
-use super::{are_brackets, is_capability, is_device, is_flow, is_kept, lead};
+use super::super::mark;
+use super::{NETWORKS, are_words, is_capability, is_device, is_flow, is_kept};
 use crate::redact::secrets::shape::atom;
 use crate::redact::secrets::words;
 
 pub(super) fn pods(data: &mut Vec<u8>) {
-    each_setting(data, |line, out| {
-        let (head, body) = line.split_at(lead(line));
-        out.extend_from_slice(head);
-        let body = body.trim_ascii_end();
-        let (body, comma) = body.strip_suffix(b",").map_or((body, &b""[..]), |b| (b, b","));
-        one(body, out);
-        out.extend_from_slice(comma);
-    });
+    let text = std::mem::take(data);
+    // The key that each open brace or bracket is the value of, and the key of the value that comes next.
+    let (mut above, mut key): (Vec<&[u8]>, &[u8]) = (Vec::new(), b"");
+    let mut rest = text.as_slice();
+    while let Some(first) = rest.first() {
+        let (token, behind) = rest.split_at(token(rest));
+        rest = behind;
+        match first {
+            b'{' | b'[' => above.push(std::mem::take(&mut key)),
+            b'}' | b']' => key = above.pop().unwrap_or_default(),
+            _ => {}
+        }
+        let is_item = key.is_empty();
+        let of = if is_item { above.last().copied().unwrap_or_default() } else { key };
+        let keeps = match first {
+            b'{' | b'[' | b'}' | b']' | b',' | b':' => true,
+            _ if first.is_ascii_whitespace() => true,
+            b'"' if behind.trim_ascii_start().starts_with(b":") => {
+                key = token.get(1..token.len().saturating_sub(1)).unwrap_or_default();
+                key.split(|b| *b == b'/').all(|part| words::is_name(part) && atom(part))
+            }
+            _ if above.is_empty() => false,
+            _ if of == b"add" => is_capability(token),
+            _ if of == b"path" => is_device(token),
+            _ if NETWORKS.contains(&of) => is_network(token),
+            _ => !is_item && is_kept(of, token) && are_words(token),
+        };
+        if matches!(first, b',' | b'}' | b']') {
+            key = b"";
+        }
+        if keeps { data.extend_from_slice(token) } else { hidden(data) }
+    }
 }
 
-fn one(body: &[u8], out: &mut Vec<u8>) {
-    if are_brackets(body) || is_flow(body) {
-        return out.extend_from_slice(body);
+/// Length of the token that a text begins with: a string with its quotes, a sign, spaces, or a word. A string ends with its line.
+fn token(text: &[u8]) -> usize {
+    let is_sign = |b: &u8| matches!(b, b'{' | b'}' | b'[' | b']' | b',' | b':' | b'"');
+    let run = |of: &dyn Fn(&u8) -> bool| text.iter().take_while(|b| of(b)).count();
+    match text.first() {
+        Some(b'"') => {
+            let mut is_escaped = false;
+            let inside = text.iter().skip(1).take_while(|b| {
+                let goes_on = **b != b'\n' && (is_escaped || **b != b'"');
+                is_escaped = !is_escaped && **b == b'\\';
+                goes_on
+            });
+            let end = 1 + inside.count();
+            end + usize::from(text.get(end) == Some(&b'"'))
+        }
+        Some(b) if is_sign(b) => 1,
+        Some(b) if b.is_ascii_whitespace() => run(&u8::is_ascii_whitespace),
+        _ => run(&|b: &u8| !is_sign(b) && !b.is_ascii_whitespace()),
     }
-    let Some((key, value)) = pair(body) else {
-        return if body.starts_with(b"\"") && is_capability(body) { out.extend_from_slice(body) } else { hidden(out) };
-    };
-    let is_part = |part: &[u8]| words::is_name(part) && atom(part);
-    if key.split(|b| *b == b'/').all(is_part) {
-        out.push(b'"');
-        out.extend_from_slice(key);
-        out.push(b'"');
-    } else {
-        hidden(out);
+}
+
+/// Networks by name, or as a list of objects in JSON, which is escaped here.
+fn is_network(token: &[u8]) -> bool {
+    if are_words(token) {
+        return true;
     }
-    out.extend_from_slice(b": ");
-    let keeps = are_brackets(value)
-        || match key {
-            b"path" => is_device(value),
-            _ if value.starts_with(b"{") || value.starts_with(b"[") => is_flow(value),
-            _ => is_kept(key, value) && super::are_words(value),
-        };
-    if keeps { out.extend_from_slice(value) } else { hidden(out) }
+    let plain: Vec<u8> = token.iter().copied().filter(|b| *b != b'\\').collect();
+    is_flow(plain.strip_prefix(b"\"").and_then(|p| p.strip_suffix(b"\"")).unwrap_or(&plain))
 }
 
 fn hidden(out: &mut Vec<u8>) {
     out.push(b'"');
     mark(out);
     out.push(b'"');
-}
-
-/// A key without its quotes, and what is behind the colon.
-fn pair(body: &[u8]) -> Option<(&[u8], &[u8])> {
-    let rest = body.strip_prefix(b"\"")?;
-    let end = rest.windows(2).position(|w| w == b"\":")?;
-    let (key, rest) = rest.split_at(end);
-    Some((key, rest.get(2..)?.trim_ascii()))
 }
 
 #[cfg(test)]
@@ -127,6 +148,15 @@ mod tests {
         let again = data.clone();
         super::super::pod_spec(&mut data);
         assert_eq!(data, again);
+        let on_one_line: String = text.lines().map(str::trim).collect();
+        let mut one = on_one_line.clone().into_bytes();
+        super::super::pod_spec(&mut one);
+        assert_eq!(serde_json::from_slice::<serde_json::Value>(&one).unwrap(), value);
+        for cut in 1..text.len() {
+            let mut cut = text.get(..cut).unwrap_or_default().as_bytes().to_vec();
+            super::super::pod_spec(&mut cut);
+            assert!(!String::from_utf8_lossy(&cut).contains("hunter2"));
+        }
         let mut below = format!("root@n:~# kubectl get pod x --token=hunter2 -o json\n{text}").into_bytes();
         super::super::pod_spec(&mut below);
         assert_eq!(below, [b"\n".to_vec(), again].concat());
