@@ -1,0 +1,150 @@
+//! What is read from texts that nobody of this project wrote, against what a person wrote down who read them without the program: `lab/read`.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // helpers of tests, outside of test functions
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Values of a file as `path = value`, as the reader wrote them down.
+#[derive(Default)]
+struct Key<'t> {
+    file: &'t str,
+    line: usize,
+    /// A path, and its value; `None`: it must have none.
+    claims: Vec<(&'t str, Option<&'t str>)>,
+}
+
+fn keys(text: &str) -> Vec<Key<'_>> {
+    let mut keys: Vec<Key> = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        if let Some(file) = line.strip_prefix("= ") {
+            keys.push(Key { file, line: number + 1, claims: Vec::new() });
+        } else if line.is_empty() || line.starts_with('#') {
+            continue;
+        } else {
+            let claim = line.strip_prefix("! ").map(|path| (path, None));
+            let claim = claim.or_else(|| line.split_once(" = ").map(|(path, value)| (path, Some(value))));
+            let claim = claim.unwrap_or_else(|| panic!("line {}: {line}", number + 1));
+            keys.last_mut().unwrap_or_else(|| panic!("line {}: below no file", number + 1)).claims.push(claim);
+        }
+    }
+    keys
+}
+
+/// All values of JSON with their paths: objects of a list have their address, name or number in brackets, words of a list nothing.
+fn flat(value: &Value, path: &str, all: &mut BTreeMap<String, Vec<String>>) {
+    let mut add = |path: &str, value: String| all.entry(path.to_owned()).or_default().push(value);
+    match value {
+        Value::Object(o) if o.contains_key("unreadable") => {}
+        Value::Object(o) if o.contains_key("absent") => add(path, "absent".to_owned()),
+        Value::Object(o) if o.contains_key("known") => flat(&o["known"], path, all),
+        Value::Object(o) => {
+            for (key, v) in o {
+                let dot = if path.is_empty() { "" } else { "." };
+                flat(v, &format!("{path}{dot}{key}"), all);
+            }
+        }
+        Value::Array(list) => {
+            for (index, v) in list.iter().enumerate() {
+                match (v, sample(v)) {
+                    (_, Some((of, value))) => add(&format!("{path}[{of}]"), value),
+                    (Value::String(s), _) => add(&format!("{path}[]"), s.clone()),
+                    (_, None) => flat(v, &format!("{path}[{}]", label(v).unwrap_or(index.to_string())), all),
+                }
+            }
+        }
+        Value::Null => {}
+        Value::String(s) => add(path, s.clone()),
+        other => add(path, other.to_string()),
+    }
+}
+
+/// What an object is called in a path.
+fn label(object: &Value) -> Option<String> {
+    let of = ["bdf", "name", "number", "index", "bar"].into_iter().find_map(|key| object.get(key))?;
+    let of = of.get("known").unwrap_or(of);
+    of.as_str().map(str::to_owned).or_else(|| of.as_u64().map(|n| n.to_string()))
+}
+
+/// A measured value: metric, size, statistic and labels; number and unit.
+fn sample(v: &Value) -> Option<(String, String)> {
+    let mut of = v.get("metric")?.as_str()?.to_owned();
+    if let Some(size) = v.get("size") {
+        write!(of, " {size}").unwrap();
+    }
+    for label in [v["stat"].as_str().filter(|s| *s != "value")].into_iter().flatten() {
+        write!(of, " {label}").unwrap();
+    }
+    for (key, label) in v.get("labels").and_then(Value::as_object).into_iter().flatten() {
+        write!(of, " {key}={}", label.as_str().map_or(label.to_string(), str::to_owned)).unwrap();
+    }
+    Some((of, format!("{} {}", v["value"], v["unit"].as_str()?)))
+}
+
+/// The same text, or the same number in the same unit.
+fn is_same(got: &str, want: &str) -> bool {
+    let number = |s: &str| -> Option<(f64, String)> {
+        let (n, unit) = s.split_once(' ').unwrap_or((s, ""));
+        Some((n.parse().ok()?, unit.to_owned()))
+    };
+    got == want || number(got).is_some_and(|n| Some(n) == number(want))
+}
+
+/// What differs between a list and what one verb reads from its files.
+fn differences(data: &Path, list: &str, arguments: &[&str]) -> (usize, usize, Vec<String>) {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/read").join(list)).unwrap();
+    let keys = keys(&text);
+    let home = tempfile::tempdir().unwrap();
+    let (mut claims, mut different) = (0, Vec::new());
+    for key in &keys {
+        let out = Command::new(env!("CARGO_BIN_EXE_linerate"))
+            .args(arguments)
+            .args(["--format", "json", key.file])
+            .current_dir(data)
+            .env("LINERATE_STORE", home.path().join("history.db"))
+            .output()
+            .unwrap();
+        let json: Value = serde_json::from_slice(&out.stdout).unwrap_or_default();
+        let mut all = BTreeMap::new();
+        flat(json.get("node").unwrap_or(&json), "", &mut all);
+        for (path, want) in &key.claims {
+            claims += 1;
+            let got = all.get(*path).map(Vec::as_slice).unwrap_or_default();
+            let holds = match want {
+                Some(want) => got.iter().any(|g| is_same(g, want)),
+                None => got.is_empty() && !all.keys().any(|k| k.starts_with(path)),
+            };
+            if !holds {
+                let want = want.unwrap_or("no value");
+                different.push(format!("{list}:{}: {}: {path}: {want}, read as {got:?}", key.line, key.file));
+            }
+        }
+    }
+    (keys.len(), claims, different)
+}
+
+#[test]
+fn texts_are_read_as_people_read_them() {
+    let data: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    if !data.is_dir() {
+        println!("SKIPPED: ../shared/data is not here");
+        return;
+    }
+    let (mut files, mut all, mut different) = (0, 0, Vec::new());
+    for (list, arguments) in [
+        ("gpus.txt", &["audit"][..]),
+        ("rdma.txt", &["audit"]),
+        ("hosts.txt", &["audit"]),
+        ("benchmarks.txt", &["bench", "import", "--no-store"]),
+        ("logs.txt", &["doctor"]),
+    ] {
+        let (f, claims, mut d) = differences(&data, list, arguments);
+        println!("{list}: {f} files, {claims} values, {} different", d.len());
+        (files, all) = (files + f, all + claims);
+        different.append(&mut d);
+    }
+    assert!(files >= 60 && all >= 600, "{files} files, {all} values");
+    assert!(different.is_empty(), "{} of {all} values of {files} files:\n{}", different.len(), different.join("\n"));
+}
