@@ -35,10 +35,9 @@ fn keys(text: &str) -> Vec<Key<'_>> {
 
 /// All values of JSON with their paths: objects of a list have their address, name or number in brackets, words of a list nothing.
 fn flat(value: &Value, path: &str, all: &mut BTreeMap<String, Vec<String>>) {
-    let mut add = |path: &str, value: String| all.entry(path.to_owned()).or_default().push(value);
     match value {
         Value::Object(o) if o.contains_key("unreadable") => {}
-        Value::Object(o) if o.contains_key("absent") => add(path, "absent".to_owned()),
+        Value::Object(o) if o.contains_key("absent") => add(all, path, "absent".to_owned()),
         Value::Object(o) if o.contains_key("known") => flat(&o["known"], path, all),
         Value::Object(o) => {
             for (key, v) in o {
@@ -49,16 +48,20 @@ fn flat(value: &Value, path: &str, all: &mut BTreeMap<String, Vec<String>>) {
         Value::Array(list) => {
             for (index, v) in list.iter().enumerate() {
                 match (v, sample(v)) {
-                    (_, Some((of, value))) => add(&format!("{path}[{of}]"), value),
-                    (Value::String(s), _) => add(&format!("{path}[]"), s.clone()),
+                    (_, Some((of, value))) => add(all, &format!("{path}[{of}]"), value),
+                    (Value::String(s), _) => add(all, &format!("{path}[]"), s.clone()),
                     (_, None) => flat(v, &format!("{path}[{}]", label(v).unwrap_or(index.to_string())), all),
                 }
             }
         }
         Value::Null => {}
-        Value::String(s) => add(path, s.clone()),
-        other => add(path, other.to_string()),
+        Value::String(s) => add(all, path, s.clone()),
+        other => add(all, path, other.to_string()),
     }
+}
+
+fn add(all: &mut BTreeMap<String, Vec<String>>, path: &str, value: String) {
+    all.entry(path.to_owned()).or_default().push(value);
 }
 
 /// What an object is called in a path.
