@@ -10,6 +10,7 @@ use linerate_node::cpu::IdleState;
 use linerate_node::gpu::Gpu;
 use linerate_node::iommu::IommuGroup;
 use linerate_node::net::NetDev;
+use linerate_node::net_text::NetShown;
 use linerate_node::nicfw::NicFirmware;
 use linerate_node::numa::NumaNode;
 use linerate_node::pci::{Bar, PciFunction};
@@ -47,6 +48,8 @@ pub enum Subject<'n> {
     Gid(&'n RdmaDevice, &'n RdmaPort, &'n Gid),
     /// A network interface.
     Interface(&'n NetDev<'n>),
+    /// An interface as texts show it.
+    InterfaceShown(&'n NetShown),
     /// A PCI function.
     Function(&'n PciFunction<'n>),
     /// A base address register of it.
@@ -114,6 +117,7 @@ impl Subject<'_> {
             Subject::Port(..) => "rdma.ports",
             Subject::Gid(..) => "rdma.ports.gids",
             Subject::Interface(_) => "net",
+            Subject::InterfaceShown(_) => "net_shown",
             Subject::Function(_) => "pci",
             Subject::Bar(..) => "pci.bars",
             Subject::ResizableBar(..) => "pci.resizable_bars",
@@ -138,6 +142,7 @@ impl Subject<'_> {
             Subject::NicFirmware(n) | Subject::Setting(n, _) => n.bdf,
             Subject::RdmaDevice(d) | Subject::Port(d, _) | Subject::Gid(d, ..) => d.pci,
             Subject::Interface(n) => n.pci,
+            Subject::InterfaceShown(n) => n.pci.known().copied(),
             Subject::Function(f) | Subject::Bar(f, _) | Subject::ResizableBar(f, _) => Some(f.bdf),
         }
     }
@@ -159,6 +164,7 @@ impl fmt::Display for Subject<'_> {
             Subject::Port(d, p) => write!(f, "rdma[{}].ports[{}]", d.name, p.number),
             Subject::Gid(d, p, g) => write!(f, "rdma[{}].ports[{}].gids[{}]", d.name, p.number, g.index),
             Subject::Interface(n) => write!(f, "net[{}]", n.name),
+            Subject::InterfaceShown(n) => write!(f, "net_shown[{}]", n.name),
             Subject::Function(p) => write!(f, "pci[{}]", p.bdf),
             Subject::Bar(p, b) => write!(f, "pci[{}].bars[{}]", p.bdf, b.index),
             Subject::ResizableBar(p, b) => write!(f, "pci[{}].resizable_bars[{}]", p.bdf, b.bar),

@@ -49,6 +49,7 @@ pub mod mlxconfig;
 pub mod mlxlink;
 pub mod modinfo;
 pub mod modules;
+pub mod mst;
 pub mod nccl_log;
 pub mod nccl_tests;
 pub mod near;
@@ -146,6 +147,8 @@ tools! {
     RdmaLink => rdma_json::LINK,
     RdmaStatistic => rdma_json::STATISTIC,
     RdmaDev => rdma_dev::TOOL,
+    IbvDevices => rdma_dev::LIST,
+    MstStatus => mst::TOOL,
     CmaRoceMode => rdma_dev::CMA,
     Mlxlink => mlxlink::TOOL,
     Flint => nic_image::FLINT,

@@ -1,4 +1,4 @@
-//! `rdma dev`: RDMA devices with their firmware and GUIDs, as text and as JSON; and `cma_roce_mode`.
+//! `rdma dev`: RDMA devices with their firmware and GUIDs, as text and as JSON; `ibv_devices`: their names and GUIDs; and `cma_roce_mode`.
 
 use crate::bounds::{Kept, Limit, NET_FUNCTIONS, leave_out};
 use crate::rdma_json::objects;
@@ -40,6 +40,23 @@ pub const CMA: Tool = Tool {
     files: &["cma_roce_mode"],
     read: Some(|b| seen(parse_cma(b))),
     samples: &["# cma_roce_mode -d mlx5_0 -p 1\nRoCE v2\n"],
+    ..Tool::NONE
+};
+
+/// `ibv_devices`.
+pub const LIST: Tool = Tool {
+    name: "ibv-devices",
+    called: "ibv_devices",
+    run: "ibv_devices",
+    gives: Gives::Facts,
+    marks: &[Mark::Line(|l| l.split_whitespace().eq(["device", "node", "GUID"]))],
+    commands: &[Command::any("ibv_devices")],
+    files: &["ibv_devices", "ibv-devices"],
+    read: Some(|b| seen(read_list(b))),
+    samples: &[
+        "    device                 node GUID\n    ------              ----------------\n    mlx5_0              020000fffe000001\n",
+    ],
+    once: true,
     ..Tool::NONE
 };
 
@@ -93,6 +110,31 @@ pub fn read(bytes: &[u8]) -> Kept<RdmaDev> {
     kept
 }
 
+/// Reads `ibv_devices`: below its head a name and the 16 digits of a GUID.
+pub fn read_list(bytes: &[u8]) -> Kept<RdmaDev> {
+    let (text, mut kept) = (decode(bytes), Kept::default());
+    for (line, raw) in lines(&text) {
+        let mut words = raw.split_whitespace();
+        let (Some(name), Some(guid), None) = (words.next(), words.next(), words.next()) else { continue };
+        if guid.len() != 16 || !guid.bytes().all(|b| b.is_ascii_hexdigit()) {
+            continue;
+        }
+        if kept.items.len() >= NET_FUNCTIONS {
+            leave_out(&mut kept.left_out, Limit::NET_FUNCTIONS, line);
+            break;
+        }
+        // As sysfs writes it.
+        let groups: Vec<&str> = (0..16).step_by(4).filter_map(|at| guid.get(at..at + 4)).collect();
+        kept.items.push(RdmaDev {
+            line,
+            name: name.to_owned(),
+            node_guid: Some(groups.join(":")),
+            ..RdmaDev::default()
+        });
+    }
+    kept
+}
+
 /// `0: mlx5_0: node_type ca protocol roce fw 28.43.2026 node_guid … sys_image_guid …`.
 fn text_device(line: &str, number: u32) -> Option<RdmaDev> {
     let (index, rest) = line.split_once(": ")?;
@@ -124,6 +166,15 @@ pub fn parse_cma(bytes: &[u8]) -> Option<At<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn devices_of_ibv_devices() {
+        let text = "# ibv_devices\n    device                 node GUID\n    ------              ----------------\n    mlx5_0              020000fffe000001\n    mlx5_bond_0         020000fffe00000g\nmlx5_2 020000fffe000002\n";
+        let kept = read_list(text.as_bytes());
+        let [a, b] = kept.items.as_slice() else { panic!("{kept:?}") };
+        assert_eq!((a.name.as_str(), a.line, a.node_guid.as_deref()), ("mlx5_0", 4, Some("0200:00ff:fe00:0001")));
+        assert_eq!((b.name.as_str(), b.line), ("mlx5_2", 6));
+    }
 
     #[test]
     fn devices_in_both_forms() {

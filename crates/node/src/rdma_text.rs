@@ -7,7 +7,7 @@ use crate::rdma_card;
 use hashbrown::HashSet;
 use linerate_formats::bounds::NET_FUNCTIONS;
 use linerate_formats::text::At;
-use linerate_formats::{ib_port, ibdev2netdev, ibstat, ibv_devinfo, rdma_dev, rdma_json, show_gids};
+use linerate_formats::{ib_port, ibdev2netdev, ibstat, ibv_devinfo, mst, rdma_dev, rdma_json, show_gids};
 use linerate_snapshot::{EntryId, OutputKind, Place, Reading, Snapshot, Why};
 
 /// Counters that one line adds to a port; the kernel has some hundred.
@@ -17,8 +17,12 @@ const GIDS: usize = 4096;
 
 pub(crate) fn join(s: &Snapshot, listed: Reading<Vec<RdmaDevice>>, cuts: &mut Vec<Cut>) -> Reading<Vec<RdmaDevice>> {
     let known = |k: OutputKind| {
-        use OutputKind::{Ibdev2netdev, Ibstat, IbvDevinfo, RdmaDev, RdmaLink, RdmaStatistic, ShowGids};
-        matches!(k, IbvDevinfo | Ibstat | Ibdev2netdev | ShowGids | RdmaLink | RdmaDev | RdmaStatistic)
+        use OutputKind::{Ibdev2netdev, Ibstat, IbvDevices, IbvDevinfo};
+        use OutputKind::{MstStatus, RdmaDev, RdmaLink, RdmaStatistic, ShowGids};
+        matches!(
+            k,
+            IbvDevinfo | Ibstat | Ibdev2netdev | ShowGids | RdmaLink | RdmaDev | RdmaStatistic | IbvDevices | MstStatus
+        )
     };
     let Some(first) = s.outputs.iter().find(|o| known(o.kind)) else {
         return listed.map(|mut devices| {
@@ -54,6 +58,16 @@ pub(crate) fn join(s: &Snapshot, listed: Reading<Vec<RdmaDevice>>, cuts: &mut Ve
                 let listed = rdma_dev::read(bytes);
                 cut::note(cuts, o.entry, &listed.left_out);
                 listed.items.into_iter().for_each(|d| all.rdma_dev(d, o.entry));
+            }
+            OutputKind::IbvDevices => {
+                let listed = rdma_dev::read_list(bytes);
+                cut::note(cuts, o.entry, &listed.left_out);
+                listed.items.into_iter().for_each(|d| all.rdma_dev(d, o.entry));
+            }
+            OutputKind::MstStatus => {
+                let listed = mst::read(bytes);
+                cut::note(cuts, o.entry, &listed.left_out);
+                listed.items.into_iter().for_each(|d| all.mst(d, o.entry));
             }
             OutputKind::RdmaStatistic => {
                 rdma_json::parse_statistics(bytes).into_iter().flatten().for_each(|c| all.counters(c, o.entry));
@@ -158,6 +172,17 @@ impl Joined {
         put(&mut device.firmware, at(d.firmware), entry);
         put(&mut device.node_guid, at(d.node_guid), entry);
         put(&mut device.sys_image_guid, at(d.sys_image_guid), entry);
+    }
+
+    /// The table has a row for a function: a NIC of today has one port on each.
+    fn mst(&mut self, m: mst::Device, entry: EntryId) {
+        let (grow, Some(name)) = (self.grow, m.rdma) else { return };
+        let Some(d) = self.device(&name, entry, m.line) else { return };
+        d.pci = d.pci.or(Some(m.bdf));
+        let [netdev] = m.netdevs.as_slice() else { return };
+        if let Some(port) = port(d, 1, entry, m.line, grow) {
+            put(&mut port.netdev, Some(At::new(netdev.clone(), m.line)), entry);
+        }
     }
 
     fn counters(&mut self, c: rdma_json::RdmaCounters, entry: EntryId) {

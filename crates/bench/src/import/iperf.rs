@@ -36,7 +36,7 @@ fn run(found: &theirs::Run) -> Run {
     for way in ways {
         let labels: Vec<Label> = way.iter().map(|w| Label::new("direction", word(*w))).collect();
         if let Some(total) = found.rate(*way) {
-            totals(total, &labels, &mut run);
+            totals(total, found.retransmits(*way), &labels, &mut run);
         }
         intervals(found, *way, &labels, &mut run);
     }
@@ -72,11 +72,11 @@ fn word(way: Way) -> &'static str {
 }
 
 /// What the whole test came to.
-fn totals(row: &Row, labels: &[Label], run: &mut Run) {
+fn totals(row: &Row, retransmits: Option<u64>, labels: &[Label], run: &mut Run) {
     let mut put = |metric: Metric, value: Option<f64>| run.value(metric, labels, None, value);
     let m = &row.more;
     put(Metric::new("bandwidth", Unit::Gbps, Better::Higher), Some(row.rate.0));
-    put(Metric::new("retransmits", Unit::One, Better::Lower), m.retransmits.map(|n| n as f64));
+    put(Metric::new("retransmits", Unit::One, Better::Lower), retransmits.map(|n| n as f64));
     put(Metric::new("jitter", Unit::Microseconds, Better::Lower), m.jitter.map(|v| v.0));
     // Without a packet nothing was lost, and nothing measured.
     let lost = m.lost.zip(m.packets.filter(|n| *n > 0)).map(|(lost, sent)| 100.0 * lost as f64 / sent as f64);

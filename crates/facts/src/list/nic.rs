@@ -1,10 +1,13 @@
 //! Network interfaces, and the firmware settings of NICs.
 
-use super::{Read1, Row, Said, as_in, borrowed, counting, fact, known, number, option, quiet, short, shown, text};
+use super::{
+    Read1, Row, Said, as_in, borrowed, copy, counting, fact, known, number, option, quiet, short, shown, text,
+};
 use crate::{Form, Subject, Unit, Value, Version1};
 use linerate_formats::mlxconfig::Param;
 use linerate_node::Node;
 use linerate_node::net::NetDev;
+use linerate_node::net_text::NetShown;
 use linerate_node::nicfw::NicFirmware;
 use linerate_snapshot::Place;
 
@@ -32,6 +35,25 @@ pub(super) static INTERFACE: &[Row<ReadInterface>] = &[
     as_in(Version1::Left, "net.pfc", Form::Numbers, "Priorities with priority flow control, by mlnx_qos", |_, n| {
         n.pfc.as_ref().map(|p| Value::Numbers(p.iter().map(|n| u64::from(*n)).collect()))
     }),
+];
+
+/// What a text does not show of an interface is not known: it is not absent.
+pub(super) static SHOWN: &[Row<Read1<NetShown>>] = &[
+    as_in(Version1::Left, "net_shown.name", Form::Text, "Name of the interface", |_, n| {
+        known(borrowed(&n.name), n.place)
+    }),
+    as_in(Version1::Left, "net_shown.pci", Form::Address, "Its PCI function", |_, n| copy(&n.pci, Value::Address)),
+    counting(Unit::Bytes, as_in(Version1::Left, "net_shown.mtu", Form::Number, "Its MTU", |_, n| number(&n.mtu))),
+    as_in(Version1::Left, "net_shown.operstate", Form::Text, "Its operational state", |_, n| short(&n.operstate)),
+    counting(
+        Unit::Mbps,
+        as_in(Version1::Left, "net_shown.speed_mbps", Form::Number, "Its speed", |_, n| number(&n.speed_mbps)),
+    ),
+    as_in(Version1::Left, "net_shown.master", Form::Text, "The interface that it is a member of", |_, n| {
+        text(&n.master)
+    }),
+    as_in(Version1::Left, "net_shown.kind", Form::Text, "Kind of a virtual interface", |_, n| text(&n.kind)),
+    as_in(Version1::Left, "net_shown.driver", Form::Text, "Its driver", |_, n| text(&n.driver)),
 ];
 
 pub(super) static FIRMWARE: &[Row<Read1<NicFirmware>>] = &[

@@ -144,6 +144,19 @@ pub(super) static NODE: &[Row<ReadNode>] = &[
     }),
     fact("rdma", Form::Members, "RDMA devices", |n| members(&n.rdma, Subject::RdmaDevice)),
     fact("net", Form::Members, "Network interfaces", |n| members(&n.net, Subject::Interface)),
+    as_in(
+        Version1::Left,
+        "net_shown",
+        Form::Members,
+        "Network interfaces as texts show them (`ip`, `ethtool`): some of them",
+        |n| {
+            list(
+                n.net_shown.iter().map(Subject::InterfaceShown).collect(),
+                n.net_shown.first().map(|i| i.place),
+                missing("cmd"),
+            )
+        },
+    ),
     as_in(Version1::EmptyNoted, "pci", Form::Members, "PCI functions", |n| {
         list(n.pci.functions.iter().map(Subject::Function).collect(), n.pci.seen, missing("sys/bus/pci/devices"))
     }),

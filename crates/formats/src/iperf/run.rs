@@ -62,13 +62,22 @@ impl Run {
     /// The rate of the whole test as the receiver saw it; where only the sender's is known, the sender's. In a test of both
     /// directions each has its own. Of UDP, a total of [`Scope::Total`] or [`Scope::Sender`] is what was sent, not what arrived.
     pub fn rate(&self, way: Option<Way>) -> Option<&Row> {
-        let best = |scope: Scope| {
-            let of_scope = || self.rows.iter().filter(move |r| r.scope == scope && r.way == way);
-            let sum = of_scope().find(|r| r.stream == Stream::Sum);
-            // One stream has no sum; of several without one, none is the whole.
-            sum.or_else(|| of_scope().next().filter(|_| of_scope().count() == 1))
-        };
+        let best = |scope| self.total(scope, way);
         best(Scope::Receiver).or_else(|| best(Scope::Total)).or_else(|| best(Scope::Sender))
+    }
+
+    /// Segments of TCP that were sent again in the whole test: the sender counts them.
+    pub fn retransmits(&self, way: Option<Way>) -> Option<u64> {
+        let of = |scope| self.total(scope, way)?.more.retransmits;
+        of(Scope::Sender).or_else(|| of(Scope::Total))
+    }
+
+    /// All streams of a test as one end counts them.
+    fn total(&self, scope: Scope, way: Option<Way>) -> Option<&Row> {
+        let of_scope = || self.rows.iter().filter(move |r| r.scope == scope && r.way == way);
+        let sum = of_scope().find(|r| r.stream == Stream::Sum);
+        // One stream has no sum; of several without one, none is the whole.
+        sum.or_else(|| of_scope().next().filter(|_| of_scope().count() == 1))
     }
 
     pub(super) fn push_row(&mut self, row: Row) {

@@ -87,9 +87,19 @@ pub(super) fn fields(line: &str, header: &mut Header) -> bool {
         let Some(value) = after.trim_start().strip_prefix(':').filter(|_| is_word && !is_other) else { continue };
         let value = value.trim_start();
         let end = value.find(['\t']).or_else(|| value.find("  ")).unwrap_or(value.len());
+        let end = next_field(value).map_or(end, |next| next.min(end));
         any |= set(label, value.get(..end).unwrap_or(value).trim(), header);
     }
     any
+}
+
+/// Where the next field of a line begins: a paste that lost its tabs has one space between them.
+fn next_field(value: &str) -> Option<usize> {
+    let begins = |label: &&str| {
+        let at = value.find(*label).filter(|at| value.get(..*at).is_some_and(|b| b.ends_with(' ')))?;
+        value.get(at + label.len()..)?.trim_start().starts_with(':').then_some(at)
+    };
+    LABELS.iter().filter_map(begins).min()
 }
 
 /// Takes a field's value; whether the field is one.

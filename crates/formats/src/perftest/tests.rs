@@ -34,6 +34,13 @@ const HEADER: &str = "\
 ";
 
 #[test]
+fn a_paste_without_its_tabs_and_columns_has_the_same_header() {
+    let squeezed: String =
+        HEADER.lines().map(|l| format!("{}\n", l.split_whitespace().collect::<Vec<_>>().join(" "))).collect();
+    assert_eq!(one(&squeezed).header, one(HEADER).header);
+}
+
+#[test]
 fn the_header() {
     let run = one(HEADER);
     let h = &run.header;

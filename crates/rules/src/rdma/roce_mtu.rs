@@ -130,10 +130,17 @@ struct Mtu {
 
 fn mtu(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort) -> Option<Mtu> {
     let net = super::gid_ndev::netdev(cx, d, p);
-    let interface = net.and_then(|n| Some((n.name.to_owned(), *n.mtu.known()?)));
+    let listed = net.and_then(|n| Some((n.name.to_owned(), *n.mtu.known()?, n.mtu.place())));
+    let shown = || {
+        let name = p.netdev.known()?;
+        let n = cx.node.net_shown.iter().find(|n| n.name == *name)?;
+        Some((n.name.clone(), *n.mtu.known()?, n.mtu.place()))
+    };
+    let own = listed.or_else(shown);
+    let interface = own.as_ref().map(|(name, mtu, _)| (name.clone(), *mtu));
     if let Some(rdma) = p.active_mtu.known().copied() {
         return Some(Mtu { rdma, interface, place: p.active_mtu.place() });
     }
-    let (place, own) = (net?.mtu.place(), interface.as_ref()?.1);
+    let (_, own, place) = own?;
     Some(Mtu { rdma: roce::mtu(own).unwrap_or(0), interface, place })
 }
