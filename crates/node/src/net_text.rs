@@ -1,4 +1,4 @@
-//! Interfaces as texts of tools show them: `ip link`, `ip addr`, `ethtool IF`, `ethtool -i IF`. What sysfs lists is the list; a text
+//! Interfaces as texts of tools show them: `ip link`, `ip addr`, `ethtool IF`, `ethtool -i IF`, `mst status -v`. What sysfs lists is the list; a text
 //! rarely shows all interfaces, so nothing is absent from these.
 
 use crate::cut::{self, Cut};
@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use linerate_formats::bounds::NET_FUNCTIONS;
 use linerate_formats::pci::Bdf;
 use linerate_formats::text::At;
-use linerate_formats::{ethtool, ip};
+use linerate_formats::{ethtool, ip, mst};
 use linerate_snapshot::{EntryId, Output, OutputKind, Place, Reading, Snapshot, Why};
 
 /// An interface that a text shows. What no text shows of it is unreadable.
@@ -62,6 +62,11 @@ pub(crate) fn decode(s: &Snapshot, cuts: &mut Vec<Cut>) -> Vec<NetShown> {
                 let listed = ethtool::driver::read(bytes);
                 cut::note(cuts, o.entry, &listed.left_out);
                 listed.items.into_iter().for_each(|d| all.driver(d, o));
+            }
+            OutputKind::MstStatus => {
+                let listed = mst::read(bytes);
+                cut::note(cuts, o.entry, &listed.left_out);
+                listed.items.into_iter().for_each(|d| all.mst(&d, o.entry));
             }
             _ => {}
         }
@@ -128,6 +133,13 @@ impl Shown {
         let speed = i.speed_mbps.and_then(|a| Some(At::new(u32::try_from(a.value).ok()?, a.line)));
         put(&mut n.speed_mbps, speed, entry);
         put(&mut n.link, i.link, entry);
+    }
+
+    fn mst(&mut self, d: &mst::Device, entry: EntryId) {
+        for name in &d.netdevs {
+            let Some(n) = self.get(name, Place::of(entry).line(d.line)) else { return };
+            put(&mut n.pci, Some(At::new(d.bdf, d.line)), entry);
+        }
     }
 
     /// Of a block whose interface neither the text nor the command names, nothing is kept.

@@ -30,25 +30,31 @@ fn check(c: &Case<'_>) -> Option<Found> {
     if let Some(found) = none_left(c) {
         return Some(found);
     }
-    let set: Vec<_> =
-        DECISIONS.iter().filter_map(|name| c.env(name).map(|(v, g)| (format!("{name}={v}"), g))).collect();
-    let (_, g) = set.first()?;
-    // Few channels, or the protocol of small messages, cost much; the rest may or may not.
-    let severe = set.iter().any(|(s, _)| {
-        let (name, value) = s.split_once('=').unwrap_or((s, ""));
-        let few = matches!(name, "NCCL_MAX_NCHANNELS" | "NCCL_MAX_CTAS" | "NCCL_MAX_NRINGS")
-            && value.trim().parse::<i64>().is_ok_and(|n| (1..=2).contains(&n));
-        few || name == "NCCL_PROTO" && matches!(value.trim(), "LL" | "ll")
-    });
-    let words: Vec<String> = set.iter().map(|(s, _)| s.clone()).collect();
-    let severity = if severe { Severity::Medium } else { Severity::Low };
-    let why = if severe {
-        "such a value limits bandwidth on any fast machine"
+    let set: Vec<_> = DECISIONS.iter().filter_map(|name| Some((*name, c.env(name)?))).collect();
+    let costs: Vec<_> = set.iter().filter(|(name, (value, _))| costs_much(name, value)).collect();
+    let is_severe = !costs.is_empty();
+    let named = if is_severe { costs } else { set.iter().collect() };
+    if named.is_empty() {
+        return None;
+    }
+    let words: Vec<String> = named.iter().map(|(name, (value, _))| format!("{name}={value}")).collect();
+    let (sure, severity, why) = if is_severe {
+        (Likely, Severity::Medium, "such a value limits bandwidth on any fast machine")
     } else {
-        "the choice is taken from NCCL; whether that costs is for a benchmark to tell"
+        (Possible, Severity::Low, "the choice is taken from NCCL; whether that costs is for a benchmark to tell")
     };
-    let sure = if severe { Likely } else { Possible };
-    Some(Found::new(sure, crate::ranges::some(&words, 4), why).severity(severity).with(c.quotes(g)))
+    let lines = named.iter().flat_map(|(_, (_, g))| c.quotes(g));
+    Some(Found::new(sure, crate::ranges::some(&words, 4), why).severity(severity).with(lines.collect::<Vec<_>>()))
+}
+
+/// Few channels, or the protocol of small messages.
+fn costs_much(name: &str, value: &str) -> bool {
+    let is_few = || value.trim().parse::<i64>().is_ok_and(|n| (1..=2).contains(&n));
+    match name {
+        "NCCL_MAX_NCHANNELS" | "NCCL_MAX_CTAS" | "NCCL_MAX_NRINGS" => is_few(),
+        "NCCL_PROTO" => matches!(value.trim(), "LL" | "ll"),
+        _ => false,
+    }
 }
 
 const TUNING: Source = nccl(
