@@ -19,7 +19,7 @@ mod markdown;
 mod names;
 mod table;
 
-pub use names::{Role, Unit, UnitText};
+pub use names::{Role, Unit, UnitText, split};
 pub use table::{Cells, Column, Form, Labels, Note, NoteKind, Refused, Table};
 
 use crate::error::{ParseError, Why};

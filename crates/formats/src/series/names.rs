@@ -110,7 +110,8 @@ pub(super) fn unit(text: &str) -> Option<Unit> {
 }
 
 /// A name and its unit: `busbw (GB/s)`, `lat [us]`, `latency_us`, `busbw GB/s`, `bw_gbps`.
-pub(super) fn split(name: &str) -> (SmolStr, Option<UnitText>) {
+#[must_use]
+pub fn split(name: &str) -> (SmolStr, Option<UnitText>) {
     let name = name.trim().trim_matches(['*', '`', '_', '#']).trim();
     let of = |text: &str| UnitText { text: SmolStr::new(cut(text.trim())), unit: unit(text) };
     for (open, close) in [('(', ')'), ('[', ']'), ('{', '}')] {

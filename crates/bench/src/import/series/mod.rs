@@ -40,9 +40,12 @@ fn table(t: &Table, to: &mut Sink<'_>) {
         to.refuse(l.line, l.to_string());
     }
     let nameless = t.notes.iter().any(|n| n.kind == theirs::NoteKind::NoHeader);
-    if nameless && t.columns.iter().any(|c| matches!(c.cells, theirs::Cells::Labels(_))) {
+    // One column of numbers is a measurement again and again; anything else may be any file with numbers in it.
+    let is_repeated = t.columns.len() == 1 && t.len() > 1;
+    let has_words = || t.columns.iter().any(|c| matches!(c.cells, theirs::Cells::Labels(_)));
+    if nameless && (!is_repeated || has_words()) {
         let line = t.lines.first().copied().unwrap_or(0);
-        to.refuse(line, "a table without a header whose cells are not all numbers: what they are is not known");
+        to.refuse(line, "no line names the columns: what the numbers are is not known");
         return;
     }
     let shape = Shape::of(t);

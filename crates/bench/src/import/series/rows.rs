@@ -90,13 +90,16 @@ impl Shape<'_> {
 
     fn take_long(&self, long: &Long<'_>, row: usize, given: Given, run: &mut Run, places: &mut Places) {
         let (Some(name), Some(value)) = (long.metric.label(row), long.value.number(row)) else { return };
+        // Without a column for it the unit may stand behind the name: `bandwidth (Gb/s)`.
+        let (named, unit) = long.unit.map_or_else(|| theirs::split(name), |_| (name.into(), None));
+        let (metric, factor) = metric(&named, unit.as_ref());
         let valid = !long.valid.is_some_and(|c| {
             c.label(row).is_some_and(|v| v.eq_ignore_ascii_case("false")) || c.number(row) == Some(0.0)
         });
         let telling = [Some(long.metric), long.unit, long.stat, long.labels];
         places.key.extend(telling.map(|c| c.map_or(MISSING, |c| cell(c, row))));
-        places.put(run, Given { value, valid, ..given }, || {
-            let (mut m, _) = metric(name, None);
+        places.put(run, Given { value: value * factor, valid, ..given }, || {
+            let mut m = metric;
             let unit = told(long.unit, row);
             if !unit.is_empty() {
                 m.unit = Unit::of_name(unit);

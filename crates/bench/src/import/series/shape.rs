@@ -42,6 +42,10 @@ pub(super) struct Long<'a> {
     aside: Vec<&'a Column>,
 }
 
+fn has_one_word(c: &Column) -> bool {
+    matches!(&c.cells, theirs::Cells::Labels(l) if l.words.iter().filter(|w| !w.is_empty()).count() <= 1)
+}
+
 impl<'a> Shape<'a> {
     pub(super) fn of(t: &'a Table) -> Shape<'a> {
         let named = |name: &str| t.columns.iter().find(|c| c.name.eq_ignore_ascii_case(name));
@@ -54,7 +58,8 @@ impl<'a> Shape<'a> {
                 stat: named("stat").filter(words),
                 valid: named("valid"),
                 kind: named("kind").filter(words),
-                tool: named("tool").filter(words),
+                // Of several tools none made the run: they tell its measurements apart.
+                tool: named("tool").filter(words).filter(|c| has_one_word(c)),
                 labels: named("labels").filter(words),
                 params: named("params").filter(words),
                 hosts: named("hosts").filter(words),
