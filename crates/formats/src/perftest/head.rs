@@ -93,13 +93,17 @@ pub(super) fn fields(line: &str, header: &mut Header) -> bool {
     any
 }
 
+/// Fields that stand behind others and are not kept.
+const OTHERS: &[&str] =
+    &["Lock-free", "Using Enhanced Reorder", "CQE Poll Batch", "Recv Post List", "Using DDP", "Gid index2"];
+
 /// Where the next field of a line begins: a paste that lost its tabs has one space between them.
 fn next_field(value: &str) -> Option<usize> {
     let begins = |label: &&str| {
         let at = value.find(*label).filter(|at| value.get(..*at).is_some_and(|b| b.ends_with(' ')))?;
         value.get(at + label.len()..)?.trim_start().starts_with(':').then_some(at)
     };
-    LABELS.iter().filter_map(begins).min()
+    LABELS.iter().chain(OTHERS).filter_map(begins).min()
 }
 
 /// Takes a field's value; whether the field is one.
