@@ -25,6 +25,7 @@ pub mod file_dump;
 pub mod fio;
 pub mod gdrcopy;
 pub mod gid;
+pub mod hwloc_xml;
 pub mod ib_port;
 pub mod ibdev2netdev;
 pub mod ibstat;
@@ -193,7 +194,7 @@ tools! {
     VirshXml => libvirt::TOOL,
     FabricPartitions => fabric_partitions::TOOL,
     NcclTopoXml => plain::NCCL_TOPO_XML,
-    HwlocXml => plain::HWLOC_XML,
+    HwlocXml => hwloc_xml::TOOL,
     KubernetesNodes => kubernetes::TOOL,
     KubernetesText => kubernetes::TEXT,
     Sbatch => configs::SBATCH,

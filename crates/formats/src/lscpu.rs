@@ -1,4 +1,4 @@
-//! `lscpu`: the processors, their sockets and NUMA nodes, and the hypervisor (util-linux, sys-utils/lscpu.c: print_summary).
+//! `lscpu`, also as JSON (`-J`): the processors, their sockets and NUMA nodes, and the hypervisor (util-linux, sys-utils/lscpu.c: print_summary).
 //!
 //! Since release 2.37 the lines are indented below headings; before, all begin at the margin.
 
@@ -15,12 +15,13 @@ pub const TOOL: Tool = Tool {
     run: "lscpu",
     gives: Gives::Facts,
     // People paste it beside what matters more.
-    marks: &[Mark::Aside(is_own)],
+    marks: &[Mark::Aside(is_own), Mark::Json(|text| text.contains("\"lscpu\"") && text.contains("\"field\""))],
     commands: &[Command::any("lscpu")],
     files: &["lscpu"],
     read: Some(|b| seen(parse(b))),
     samples: &[
         "Architecture:          x86_64\nCPU(s):                8\nOn-line CPU(s) list:   0-7\nThread(s) per core:    2\nSocket(s):             1\nVendor ID:             GenuineIntel\nNUMA node(s):          1\nNUMA node0 CPU(s):     0-7\nFlags:                 fpu vme\n",
+        "{\n   \"lscpu\": [\n      {\n         \"field\": \"CPU(s):\",\n         \"data\": \"8\"\n      }\n   ]\n}\n",
         "NUMA:\n  NUMA node(s):         2\n  NUMA node0 CPU(s):    0-31\n  NUMA node1 CPU(s):    32-63\n",
     ],
     once: true,
@@ -128,6 +129,8 @@ fn numa_id(key: &str) -> Option<u32> {
 /// Parses the lines that it knows; others are ignored.
 pub fn parse(bytes: &[u8]) -> Lscpu {
     let text = decode(bytes);
+    let is_json = text.contains("\"lscpu\"") && text.contains("\"field\"");
+    let text = if is_json { fields(&text).into() } else { text };
     let mut out = Lscpu::default();
     let mut vendor_id: Option<At<String>> = None;
     let mut counted = false;
@@ -185,6 +188,27 @@ pub fn parse(bytes: &[u8]) -> Lscpu {
     out
 }
 
+/// Fields of JSON as the text has them, each value on the line where it stands. lscpu prints a field to a line: of others nothing is read.
+fn fields(json: &str) -> String {
+    let (mut out, mut field) = (String::with_capacity(json.len() / 2), None);
+    for line in json.lines() {
+        let mut words = line.split('"').skip(1).step_by(2);
+        match (words.next(), words.next(), words.next()) {
+            (Some("field"), name, None) => field = name,
+            (Some("data"), Some(value), None) => {
+                if let Some(field) = field.take() {
+                    out.push_str(field);
+                    out.push(' ');
+                    out.push_str(value);
+                }
+            }
+            _ => {}
+        }
+        out.push('\n');
+    }
+    out
+}
+
 fn vendor(id: &At<String>, name: Option<&At<String>>) -> Option<At<Vendor>> {
     let known = ARM.iter().find(|(v, n, ..)| *v == id.value && name.is_some_and(|m| m.value == *n));
     if let Some((.., implementer, part)) = known {
@@ -218,6 +242,28 @@ mod tests {
         \x20   Thread(s) per core:  1\n    Core(s) per socket:  4\n    Socket(s):           2\n    Flags:               fpu vme hypervisor\n\
         Virtualization features: \n  Hypervisor vendor:     KVM\n  Virtualization type:   full\nNUMA:                    \n  NUMA node(s):          2\n\
         \x20 NUMA node0 CPU(s):     0-3\n  NUMA node1 CPU(s):     4-7\n";
+
+    #[test]
+    fn json_says_what_the_text_says() {
+        let mut pretty = String::from("{\n   \"lscpu\": [\n");
+        for (key, value) in X86.lines().skip(1).filter_map(|l| split_key(l, ':')) {
+            pretty.push_str(&format!(
+                "      {{\n         \"field\": \"{key}:\",\n         \"data\": \"{value}\"\n      }},\n"
+            ));
+        }
+        let want = parse(X86.as_bytes());
+        let got = parse(format!("{pretty}   ]\n}}\n").as_bytes());
+        let numa = |l: &Lscpu| l.numa.iter().map(|n| (n.id, n.cpus.value.clone())).collect::<Vec<_>>();
+        assert_eq!(
+            (got.model.as_ref().map(|m| m.value), got.sockets.as_ref().map(|s| s.value), numa(&got)),
+            (want.model.as_ref().map(|m| m.value), want.sockets.as_ref().map(|s| s.value), numa(&want)),
+        );
+        assert_eq!(got.has_flag("hypervisor"), Some(true));
+        assert_eq!(got.full_hypervisor().map(|h| h.as_str()), Some("KVM"));
+        let compact: String = pretty.lines().map(str::trim).collect();
+        assert_eq!(parse(compact.as_bytes()).model_name, None, "not as lscpu prints it");
+        assert_eq!(parse(pretty.as_bytes()).sockets.map(|s| s.line), Some(40));
+    }
 
     #[test]
     fn an_indented_output() {

@@ -87,17 +87,6 @@ pub const AMD_SMI: Tool = Tool {
     ..Tool::NONE
 };
 
-/// A topology that hwloc wrote.
-pub const HWLOC_XML: Tool = Tool {
-    name: "hwloc-xml",
-    called: "topology of hwloc",
-    run: "lstopo FILE.xml",
-    gives: Gives::NoFacts("a topology of hwloc as XML (its text, `lstopo`, shows where devices are)"),
-    marks: &[Mark::Root(|root, rest| root == "topology" && rest.contains("<object type=\"Machine\""))],
-    samples: &["<?xml version=\"1.0\"?>\n<topology version=\"2.0\">\n<object type=\"Machine\" os_index=\"0\">"],
-    ..Tool::NONE
-};
-
 /// A topology that NCCL wrote.
 pub const NCCL_TOPO_XML: Tool = Tool {
     name: "nccl-topo-xml",

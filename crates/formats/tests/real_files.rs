@@ -421,7 +421,7 @@ fn texts_of_cards_and_links() {
             "real2/ib-tools/infiniband_exporter__collectors_fixtures_perfquery-rcv-error_0x7cfe9003009ce5b0-1.out.txt",
             Kind::Perfquery,
         ),
-        ("real2/ib-tools/node-scraper__test_fabrics_collector.py__MST_STATUS_OUTPUT.txt", Kind::Other),
+        ("real2/ib-tools/node-scraper__test_fabrics_collector.py__MST_STATUS_OUTPUT.txt", Kind::MstStatus),
         ("cases/nccl-606-acs-clean-still-hangs/setpci-acs-after.txt", Kind::Setpci),
     ] {
         assert_eq!(kind(path), want, "{path}");

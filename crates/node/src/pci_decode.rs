@@ -4,9 +4,9 @@ use crate::cut::{self, Cut};
 use crate::pci::{ExpressRegister, FnId, Kind, Parent, PciFunction, PciTree, absorb};
 use crate::rdma::RdmaDevice;
 use hashbrown::{HashMap, HashSet};
-use linerate_formats::lstopo;
 use linerate_formats::pci::Bdf;
 use linerate_formats::pci::lspci;
+use linerate_formats::{hwloc_xml, lstopo};
 use linerate_snapshot::{EntryId, Lookup, OutputKind, Place, Reading, Snapshot, Why};
 use std::borrow::Cow;
 
@@ -41,10 +41,15 @@ pub(crate) fn tree<'s>(s: &'s Snapshot, rdma: &Reading<Vec<RdmaDevice>>, cuts: &
     tree
 }
 
-/// NUMA nodes that `lstopo` shows, of functions whose own is not seen. It leaves out most functions: it adds none.
+/// NUMA nodes that `lstopo` shows, as text or as XML, of functions whose own is not seen. It leaves out most functions: it adds none.
 fn near_nodes(s: &Snapshot, functions: &mut [PciFunction<'_>]) {
-    for o in s.outputs.iter().filter(|o| o.kind == OutputKind::Lstopo) {
-        for d in lstopo::parse(s.data(o.entry)) {
+    for o in &s.outputs {
+        let devices = match o.kind {
+            OutputKind::Lstopo => lstopo::parse(s.data(o.entry)),
+            OutputKind::HwlocXml => hwloc_xml::parse(s.data(o.entry)).unwrap_or_default(),
+            _ => continue,
+        };
+        for d in devices {
             let Ok(at) = functions.binary_search_by_key(&d.bdf, |f| f.bdf) else { continue };
             if let Some(f) = functions.get_mut(at) {
                 let node = d.node.and_then(|n| i32::try_from(n).ok());

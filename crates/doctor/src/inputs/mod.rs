@@ -8,8 +8,8 @@ pub use text::{Source, Text};
 
 use crate::answer::{Answer, Input, NOTHING_KNOWN, Undecided};
 use crate::{NodeGiven, Observer, conclude_with};
-use linerate_formats::Kind;
 use linerate_formats::bounds::{DOCTOR_KEPT, DOCTOR_NODES};
+use linerate_formats::{Gives, Kind};
 use linerate_snapshot::cut;
 use linerate_snapshot::{HostOf, Lines, Pasted, Snapshot};
 use linerate_topology::ceiling::Links;
@@ -25,6 +25,8 @@ pub struct Inputs {
     kept: usize,
     remarks: Vec<Remark>,
     taken: Vec<Taken>,
+    /// Texts that are known and hold no facts: which say nothing unless their lines do.
+    called: Vec<(String, Kind)>,
     /// What was named as a node.
     given: Vec<String>,
     links: Option<Links>,
@@ -136,6 +138,7 @@ impl Inputs {
         answer.limits.extend(limits);
         let given = self.given.into_iter().map(|name| Taken { name, kind: SNAPSHOT, bytes: 0 });
         self.taken.into_iter().chain(given).for_each(|t| take(&mut answer, t));
+        self.called.into_iter().for_each(|(name, kind)| call(&mut answer, &name, kind));
         self.remarks.into_iter().for_each(|r| remark(&mut answer, r));
         answer.undecided.extend(incomplete(unread));
         answer
@@ -151,6 +154,15 @@ fn take(answer: &mut Answer, t: Taken) {
         Some(i) if !i.kind.contains(t.kind) => i.kind = format!("{} and {}", i.kind, t.kind),
         Some(_) => {}
         None => answer.inputs.push(Input { name: t.name, kind: t.kind.into(), bytes: t.bytes, ..Input::default() }),
+    }
+}
+
+/// Says what an input is in which nothing was found.
+fn call(answer: &mut Answer, name: &str, kind: Kind) {
+    let nothing = answer.inputs.iter_mut().find(|i| i.name == name && i.kind == NOTHING_KNOWN);
+    if let (Some(input), Gives::NoFacts(what)) = (nothing, kind.gives()) {
+        kind.tool().called.clone_into(&mut input.kind);
+        input.remarks.push(format!("it is {what}: no line of it is searched here"));
     }
 }
 

@@ -100,6 +100,7 @@ impl<'a> Text<'a> {
             Way::Lines { reader, cutter } => {
                 reader.finish(&mut all.observer);
                 all.take_cut(&source.name, cutter.finish(&source.name));
+                all.called.push((source.name.clone(), kind));
             }
         }
     }
