@@ -1,10 +1,11 @@
 //! `mlxconfig`/`mstconfig query`: firmware parameters of a ConnectX or BlueField device, as text or JSON.
 
 mod json;
+mod table;
 mod text;
 
 pub use json::parse_json;
-pub use text::{parse, parse_like, parse_text};
+pub use text::{Query, parse, parse_like, parse_text};
 
 use crate::pci::Bdf;
 use crate::text::{At, trim};
@@ -23,6 +24,7 @@ pub const TEXT: Tool = Tool {
             starts(l, &["Device type:", "-E- Failed to open device", "-E- Failed to query"])
                 || starts(l, &["Configurations:"]) && l.contains("Next Boot")
         }),
+        Mark::Line(table::is_row),
         // Labelled values such as `True(1)` are the tool's own; a table of upper-case words is not enough.
         Mark::Whole(|text| {
             let labelled = |p: &Param| p.next.as_ref().is_some_and(|v| v.label.is_some());
@@ -32,7 +34,11 @@ pub const TEXT: Tool = Tool {
     commands: &[Command::any("mlxconfig"), Command::any("mstconfig")],
     files: &["mlxconfig", "mstconfig"],
     read: Some(|b| seen(parse(b))),
-    samples: &["   ATS_ENABLED       False(0)\n", "-E- Failed to open device: x\n"],
+    samples: &[
+        "   ATS_ENABLED       False(0)\n",
+        "| setting | n1 | n2 |\n|---|---|---|\n| ATS_ENABLED | True(1) | False(0) |\n",
+        "-E- Failed to open device: x\n",
+    ],
     ..Tool::NONE
 };
 
@@ -74,6 +80,8 @@ pub struct NicConfig {
     pub bdf: Option<Bdf>,
     /// Which columns the parameters have. `None` where no parameter and no header was seen.
     pub columns: Option<Columns>,
+    /// A person put it beside the other devices of the text, to compare them.
+    pub beside: bool,
     /// Parameters in the order of the text.
     pub params: Vec<Param>,
 }

@@ -67,6 +67,9 @@ impl<'a> Model<'a> {
 }
 
 fn parse_lines(text: &str, mut model: Model<'_>) -> Query {
+    if let Some(table) = super::table::read(text) {
+        return table;
+    }
     let mut out = Query::default();
     // Device of the last `mlxconfig -d DEV` prompt, used only where the block itself has no `Device:` line.
     let mut prompt_device: Option<(String, u32)> = None;

@@ -65,13 +65,26 @@ pub(crate) fn content(text: &str) -> impl Iterator<Item = &str> {
 
 fn prompt(kinds: &[Kind], line: &str) -> Option<Kind> {
     let at = line.find(['$', '#', '>', '%'])?;
-    let command = line.get(at + 1..)?.trim_start();
+    let command = behind_prompts(line.get(at + 1..)?.trim_start());
     let (first, args) = command.split_once(' ').unwrap_or((command, ""));
     let (program, args) = if first == "sudo" { args.split_once(' ').unwrap_or((args, "")) } else { (first, args) };
     let program = program.rsplit('/').next().unwrap_or(program);
     let its = PROGRAMS.get(program)?;
     let fits = |k: &Kind| kinds.contains(k) && k.tool().commands.iter().any(|c| c.is(program, args));
     its.iter().copied().find(fits)
+}
+
+/// A command behind further prompts: a paste that is commented out (`# $ lspci`), or put into a paste (`$ user@host:~$ lspci`).
+fn behind_prompts(mut command: &str) -> &str {
+    for _ in 0..2 {
+        let Some((first, rest)) = command.split_once(' ') else { break };
+        let is_prompt = first.ends_with(['$', '#', '>', '%']) && (first.len() == 1 || first.contains('@'));
+        if !is_prompt {
+            break;
+        }
+        command = rest.trim_start();
+    }
+    command
 }
 
 /// The kinds of text that each program prints.

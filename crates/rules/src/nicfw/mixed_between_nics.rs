@@ -79,10 +79,11 @@ fn same_kind(a: &NicFirmware, b: &NicFirmware) -> bool {
     fn text(t: &Option<linerate_formats::text::At<String>>) -> Option<&str> {
         t.as_ref().map(|t| t.value.as_str())
     }
-    a.shows_current() == b.shows_current()
-        && a.config.device_type.is_some()
-        && text(&a.config.device_type) == text(&b.config.device_type)
-        && text(&a.config.name) == text(&b.config.name)
+    a.config.beside && b.config.beside
+        || a.shows_current() == b.shows_current()
+            && a.config.device_type.is_some()
+            && text(&a.config.device_type) == text(&b.config.device_type)
+            && text(&a.config.name) == text(&b.config.name)
 }
 
 /// Both serve GPUs, or neither does: a front end of the same product has settings of its own on purpose.

@@ -58,7 +58,7 @@ fn is_log(line: &str) -> bool {
     NCCL.find(line.as_bytes()).is_some() && (line.contains("NCCL INFO ") || line.contains("NCCL WARN "))
 }
 
-/// A command line: of a tool that is known, or of any after `user@host:~$`.
+/// A command line: of a tool that is known, or of any after `user@host:~$`, or after `$ ` where the line begins.
 fn is_prompt(line: &str) -> bool {
     if line.len() > 200 {
         return false;
@@ -66,6 +66,10 @@ fn is_prompt(line: &str) -> bool {
     let Some(at) = memchr::memchr2(b'$', b'#', line.as_bytes()) else { return false };
     let (before, command) = line.split_at(at);
     let command = command.get(1..).unwrap_or_default();
+    let bare = line.strip_prefix("# ").unwrap_or(line).strip_prefix("$ ");
+    if bare.is_some_and(|c| c.starts_with(|c: char| c.is_ascii_lowercase() || matches!(c, '/' | '.'))) {
+        return true;
+    }
     let user = before.contains('@') && !before.contains(": ") && (command.is_empty() || command.starts_with(' '));
     user || before.len() < 80 && sniff::command(line).is_some_and(|k| k.gives().facts())
 }

@@ -146,3 +146,14 @@ fn documents_of_json_are_texts_of_their_own() {
     assert_eq!(kinds(&format!("root@a:~# kubectl get pod x -o json\n{pod}\n$ uname -r\n6.8.0-60-generic\n")).len(), 2);
     assert_eq!(kinds(&format!("root@a:~# cat saved.json\n{pod}")), [(Kind::PodSpec, 1)]);
 }
+
+/// What a person commented out, or put below a prompt of their own, are command lines as well.
+#[test]
+fn prompts_before_prompts() {
+    for line in ["# $ nvidia-smi -L", "$ root@n1:~$ nvidia-smi -L", "$ ./a.out", "# $ nvidia-smi -h"] {
+        assert_eq!(super::line::Class::of(line), super::line::Class::Prompt, "{line}");
+    }
+    for line in ["# a comment of $USER", "$5 a month", "# $HOME/bin", "$ 5"] {
+        assert_ne!(super::line::Class::of(line), super::line::Class::Prompt, "{line}");
+    }
+}
