@@ -14,17 +14,6 @@ pub const SBATCH: Tool = Tool {
     ..Tool::NONE
 };
 
-/// A compose file.
-pub const COMPOSE: Tool = Tool {
-    name: "compose",
-    called: "compose file (Docker)",
-    run: "cat compose.yaml",
-    gives: Gives::NoFacts("a compose file of Docker (`linerate env check FILE` judges its variables)"),
-    marks: &[Mark::LineWith(|l| l == "services:", "image:")],
-    samples: &["services:\n  train:\n    image: x\n    shm_size: 64m\n"],
-    ..Tool::NONE
-};
-
 /// netplan.
 pub const NETPLAN: Tool = Tool {
     name: "netplan",

@@ -194,7 +194,7 @@ tools! {
     KubernetesNodes => kubernetes::TOOL,
     KubernetesText => kubernetes::TEXT,
     Sbatch => configs::SBATCH,
-    Compose => configs::COMPOSE,
+    Compose => pod_spec::compose::TOOL,
     Netplan => configs::NETPLAN,
     NetworkManager => configs::NETWORK_MANAGER,
     SystemdUnit => configs::SYSTEMD,
