@@ -36,6 +36,7 @@ enum Kind {
     BootEntry,
     MachineConfig,
     PodSpec,
+    Compose,
     Modprobe,
     Variables,
     Sections,
@@ -171,6 +172,7 @@ fn kind_of_output(kind: OutputKind) -> Kind {
         OutputKind::BootEntry => Kind::BootEntry,
         OutputKind::MachineConfig | OutputKind::TalosConfig => Kind::MachineConfig,
         OutputKind::PodSpec => Kind::PodSpec,
+        OutputKind::Compose => Kind::Compose,
         OutputKind::KubernetesNodes => Kind::Json,
         _ => Kind::Text,
     }
@@ -223,6 +225,7 @@ fn clean(kind: Kind, data: &mut Vec<u8>) {
         Kind::BootEntry => lines::boot_entry(data),
         Kind::MachineConfig => lines::machine_config(data),
         Kind::PodSpec => lines::pod_spec(data),
+        Kind::Compose => lines::compose(data),
         Kind::Modprobe => lines::modprobe(data),
         Kind::Variables => lines::variables(data),
         Kind::Sections => lines::sections(data, SECTIONS),
