@@ -41,20 +41,6 @@ pub const NETWORK_MANAGER: Tool = Tool {
     ..Tool::NONE
 };
 
-/// A unit of systemd.
-pub const SYSTEMD: Tool = Tool {
-    name: "systemd-unit",
-    called: "unit (systemd)",
-    run: "systemctl cat UNIT",
-    gives: Gives::NoFacts(
-        "a unit of systemd: what it starts, not what that did (`systemctl status` and the kernel's own files show that)",
-    ),
-    marks: &[Mark::LineWith(|l| l == "[Service]", "Exec"), Mark::LineWith(|l| l == "[Service]", "Limit")],
-    commands: &[Command::with("systemctl", &["cat"])],
-    samples: &["[Unit]\nDescription=x\n\n[Service]\nType=oneshot\nExecStart=/usr/local/bin/disable-acs.sh\n"],
-    ..Tool::NONE
-};
-
 /// `sinfo`.
 pub const SINFO: Tool = Tool {
     name: "sinfo",

@@ -40,6 +40,7 @@ enum Kind {
     Modprobe,
     Variables,
     Sections,
+    Unit,
     Yaml,
     Small,
     MachineId,
@@ -101,6 +102,8 @@ const SECTIONS: &[&str] = &[
     "RequiredForOnline",
     "Unmanaged",
 ];
+/// Keys of units that readers need: what a unit runs, and its environment, may hold anything.
+const UNIT: &[&str] = &["Description", "Type", "LimitMEMLOCK", "LimitNOFILE"];
 /// Keys of netplan that linerate writes.
 const NETPLAN: &[&str] = &[
     "network",
@@ -173,6 +176,7 @@ fn kind_of_output(kind: OutputKind) -> Kind {
         OutputKind::MachineConfig | OutputKind::TalosConfig => Kind::MachineConfig,
         OutputKind::PodSpec => Kind::PodSpec,
         OutputKind::Compose => Kind::Compose,
+        OutputKind::SystemdUnit => Kind::Unit,
         OutputKind::KubernetesNodes => Kind::Json,
         _ => Kind::Text,
     }
@@ -229,6 +233,7 @@ fn clean(kind: Kind, data: &mut Vec<u8>) {
         Kind::Modprobe => lines::modprobe(data),
         Kind::Variables => lines::variables(data),
         Kind::Sections => lines::sections(data, SECTIONS),
+        Kind::Unit => lines::sections(data, UNIT),
         Kind::Yaml => lines::yaml(data, NETPLAN),
         Kind::Small => lines::small(data),
         Kind::MachineId => digest(data, crate::machine_digest),
