@@ -7,7 +7,7 @@ use linerate_node::units::UnitAt;
 
 pub(super) static RULE: Rule = Rule {
     id: "memory/memlock-of-runtime",
-    title: "Units that start jobs and containers set no limit of locked memory",
+    title: "Units that start jobs and containers have LimitMEMLOCK=infinity",
     severity: Severities::always(Severity::Low),
     roles: Roles::ALL,
     effect: Effect::sourced("memory registration beyond the limit fails: `ibv_reg_mr failed … Cannot allocate memory`"),
