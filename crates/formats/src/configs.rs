@@ -14,17 +14,6 @@ pub const SBATCH: Tool = Tool {
     ..Tool::NONE
 };
 
-/// A compose file.
-pub const COMPOSE: Tool = Tool {
-    name: "compose",
-    called: "compose file (Docker)",
-    run: "cat compose.yaml",
-    gives: Gives::NoFacts("a compose file of Docker (`linerate env check FILE` judges its variables)"),
-    marks: &[Mark::LineWith(|l| l == "services:", "image:")],
-    samples: &["services:\n  train:\n    image: x\n    shm_size: 64m\n"],
-    ..Tool::NONE
-};
-
 /// netplan.
 pub const NETPLAN: Tool = Tool {
     name: "netplan",
@@ -49,20 +38,6 @@ pub const NETWORK_MANAGER: Tool = Tool {
     ),
     marks: &[Mark::LineWith(|l| l == "[connection]", "type=")],
     samples: &["[connection]\nid=enp24s0np0\ntype=ethernet\n\n[ethernet]\nmtu=9000\n"],
-    ..Tool::NONE
-};
-
-/// A unit of systemd.
-pub const SYSTEMD: Tool = Tool {
-    name: "systemd-unit",
-    called: "unit (systemd)",
-    run: "systemctl cat UNIT",
-    gives: Gives::NoFacts(
-        "a unit of systemd: what it starts, not what that did (`systemctl status` and the kernel's own files show that)",
-    ),
-    marks: &[Mark::LineWith(|l| l == "[Service]", "Exec"), Mark::LineWith(|l| l == "[Service]", "Limit")],
-    commands: &[Command::with("systemctl", &["cat"])],
-    samples: &["[Unit]\nDescription=x\n\n[Service]\nType=oneshot\nExecStart=/usr/local/bin/disable-acs.sh\n"],
     ..Tool::NONE
 };
 

@@ -86,6 +86,7 @@ pub mod slurm;
 pub mod sniff;
 pub mod sockperf;
 pub mod stream;
+pub mod systemd_unit;
 pub mod text;
 #[macro_use]
 pub mod tool;
@@ -198,10 +199,10 @@ tools! {
     KubernetesNodes => kubernetes::TOOL,
     KubernetesText => kubernetes::TEXT,
     Sbatch => configs::SBATCH,
-    Compose => configs::COMPOSE,
+    Compose => pod_spec::compose::TOOL,
     Netplan => configs::NETPLAN,
     NetworkManager => configs::NETWORK_MANAGER,
-    SystemdUnit => configs::SYSTEMD,
+    SystemdUnit => systemd_unit::TOOL,
     Sinfo => configs::SINFO,
     MachineConfigPools => configs::MACHINE_CONFIG_POOLS,
     GpuBurn => configs::GPU_BURN,

@@ -42,6 +42,7 @@ pub mod requester;
 pub mod roce;
 pub mod sysctl;
 pub mod transport;
+pub mod units;
 pub mod vms;
 
 pub use cut::Cut;
@@ -96,8 +97,10 @@ pub struct Node<'s> {
     pub rails: Vec<rails::Rail>,
     /// What schedulers claim of it.
     pub cluster: cluster::Cluster,
-    /// Pods of Kubernetes that the source holds.
+    /// Pods of Kubernetes, and services of compose files, that the source holds.
     pub pods: Vec<pods::PodAt>,
+    /// Units of systemd that the source holds as texts.
+    pub units: Vec<units::UnitAt>,
     /// Virtual machines: a host's, or what a guest was started with.
     pub vms: vms::Vms,
     /// What kind of node this is.
@@ -154,6 +157,7 @@ impl<'s> Node<'s> {
             rails: Vec::new(),
             cluster: cluster::Cluster::decode(s, &mut cuts),
             pods: pods::decode(s, &mut cuts),
+            units: units::decode(s, &mut cuts),
             vms: vms::decode(s),
             context: Context::undecided(),
             cuts,

@@ -1,7 +1,7 @@
-//! Pods that a source holds: what somebody wants to run, on this node or on others.
+//! Pods, and services of compose files, that a source holds: what somebody wants to run, on this node or on others.
 
 use crate::cut::{self, Cut};
-use linerate_formats::pod_spec::{self, Container, Pod};
+use linerate_formats::pod_spec::{self, Container, Pod, compose};
 use linerate_snapshot::{OutputKind, Place, Snapshot};
 
 /// A pod, and the text that it is in.
@@ -20,7 +20,7 @@ impl PodAt {
         self.text.line(line)
     }
 
-    /// Its name and a container's: `nccl-test/worker`.
+    /// Its name and a container's: `nccl-test/worker`. A service of compose has one name.
     #[must_use]
     pub fn name_of(&self, c: &Container) -> String {
         let unnamed = || "container".to_owned();
@@ -31,8 +31,12 @@ impl PodAt {
 
 pub(crate) fn decode(s: &Snapshot, cuts: &mut Vec<Cut>) -> Vec<PodAt> {
     let mut all = Vec::new();
-    for o in s.outputs.iter().filter(|o| o.kind == OutputKind::PodSpec) {
-        let kept = pod_spec::read(s.data(o.entry));
+    for o in &s.outputs {
+        let kept = match o.kind {
+            OutputKind::PodSpec => pod_spec::read(s.data(o.entry)),
+            OutputKind::Compose => compose::read(s.data(o.entry)),
+            _ => continue,
+        };
         cut::note(cuts, o.entry, &kept.left_out);
         all.extend(kept.items.into_iter().map(|pod| PodAt { pod, text: Place::of(o.entry) }));
     }

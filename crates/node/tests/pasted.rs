@@ -168,3 +168,28 @@ fn a_tree_shows_the_way_between_ends() {
     let s = pasted(OutputKind::LspciTree, tree);
     assert_eq!(Node::decode(&s).pci.iter().count(), 0);
 }
+
+/// As a paste comes in: secrets go, and what is judged stays with its line.
+#[test]
+fn intent_is_read_from_what_redaction_leaves() {
+    let secret = ["hunter", "two"].concat();
+    let unit = format!(
+        "[Unit]\nDescription=Slurm node daemon\n[Service]\nEnvironment=TOKEN={secret} \\\n  A={secret}\nExecStart=/usr/sbin/slurmd --key {secret}\nLimitMEMLOCK=8M\n"
+    );
+    let compose = format!(
+        "services:\n  train:\n    image: registry.example.org/{secret}\n    environment: {{TOKEN: {secret}}}\n    command: run {secret}\n    gpus: all\n    shm_size: 64m\n"
+    );
+    for (name, text) in [("slurmd.service", unit), ("site.conf", compose)] {
+        let s = linerate_snapshot::load_bytes(text.as_bytes(), name).unwrap();
+        let kept: Vec<u8> = s.outputs.iter().flat_map(|o| s.data(o.entry).to_vec()).collect();
+        let kept = String::from_utf8(kept).unwrap();
+        assert!(!kept.contains(&secret) && !kept.contains("registry"), "{kept}");
+        let node = Node::decode(&s);
+        let units: Vec<_> = node.units.iter().map(|u| (u.name.as_deref(), u.unit.memlock.map(|m| m.line))).collect();
+        let pods: Vec<_> = node.pods.iter().map(|p| (p.pod.line, p.pod.memory_volumes.len())).collect();
+        match name {
+            "site.conf" => assert_eq!((units.len(), pods), (0, vec![(2, 1)])),
+            _ => assert_eq!((units, pods.len()), (vec![(Some(name), Some(7))], 0)),
+        }
+    }
+}

@@ -23,7 +23,7 @@ static AREAS: &[Area<'static>] = &[
     ("cpu", "Frequency and sleep policies", crate::cpu::RULES),
     ("memory", "Limits and page settings", crate::memory::RULES),
     ("claims", "What Kubernetes and Slurm claim of the node", crate::claims::RULES),
-    ("pods", "Pods before they run: what they ask for", crate::pods::RULES),
+    ("pods", "Pods and compose services before they run: what they ask for", crate::pods::RULES),
 ];
 
 static RULES: LazyLock<Vec<&'static Rule>> =

@@ -1,6 +1,6 @@
 //! `kubectl describe pod`, and what makes pods, described: an outline by indentation. It shows no `hostNetwork`, no `hostIPC` and no `securityContext`.
 
-use super::{Container, Pod, add, networks, resources};
+use super::{Container, Form, Pod, add, limit, networks, resources, size};
 use crate::bounds::{Kept, LeftOut, Limit, TEXT_ITEMS, leave_out};
 use crate::text::{At, lines};
 use crate::yaml::Tree;
@@ -46,7 +46,7 @@ pub(super) fn read(text: &str) -> Kept<Pod> {
 }
 
 fn named(name: &Tree) -> Pod {
-    Pod { line: name.line, name: Some(name.value.clone()), described: true, ..Pod::default() }
+    Pod { line: name.line, name: Some(name.value.clone()), form: Form::Described, ..Pod::default() }
 }
 
 /// An object without containers is no pod.
@@ -123,7 +123,7 @@ fn volumes(all: &Tree, pod: &mut Pod) {
     for v in &all.children {
         let kind = v.child("Type").map(|t| t.value.as_str()).unwrap_or_default();
         if kind.starts_with("EmptyDir") && v.child("Medium").is_some_and(|m| m.value == "Memory") {
-            let limit = v.text("SizeLimit").filter(|l| l.value != "<unset>");
+            let limit = limit(v, "SizeLimit", size::quantity).filter(|l| l.value.text != "<unset>");
             pod.memory_volumes.push((v.key.clone(), limit));
         } else if kind.starts_with("HostPath")
             && let Some(path) = v.text("Path")
@@ -137,6 +137,7 @@ fn volumes(all: &Tree, pod: &mut Pod) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Count, Size};
     use super::*;
 
     /// Of `kubectl describe pod` 1.30, shortened.
@@ -195,13 +196,16 @@ Events:          <none>
         let all = read(POD).items;
         let [pod] = all.as_slice() else { panic!("{all:?}") };
         let [c] = pod.containers.as_slice() else { panic!("{pod:?}") };
-        assert_eq!((pod.name.as_deref(), pod.described, pod.line, c.line), (Some("nccl-test"), true, 11, 12));
+        assert_eq!((pod.name.as_deref(), pod.form, pod.line, c.line), (Some("nccl-test"), Form::Described, 11, 12));
         assert_eq!(
             (c.name.as_deref(), c.gpus(), c.rdma().map(|(n, _)| n.line).next()),
-            (Some("worker"), Some(Some(8)), Some(23))
+            (Some("worker"), Some(Count::Number(8)), Some(23))
         );
         assert_eq!(c.mounts.first(), Some(&("dshm".to_owned(), At::new("/dev/shm".to_owned(), 31))));
-        assert_eq!(pod.memory_volumes, [("dshm".to_owned(), Some(At::new("32Gi".to_owned(), 40)))]);
+        assert_eq!(
+            pod.memory_volumes,
+            [("dshm".to_owned(), Some(At::new(Size { text: "32Gi".to_owned(), bytes: Some(32 << 30) }, 40)))]
+        );
         assert_eq!(pod.host_volumes, [("devinf".to_owned(), At::new("/dev/infiniband".to_owned(), 43))]);
         assert_eq!(
             pod.networks.iter().map(|n| (n.value.as_str(), n.line)).collect::<Vec<_>>(),
@@ -216,7 +220,7 @@ Events:          <none>
         let text = "Name:                   d\nReplicas:               1 desired\nPod Template:\n  Labels:  app=d\n  Containers:\n   c:\n    Image:      x\n    Limits:\n      nvidia.com/gpu:  1\n  Volumes:\n   s:\n    Type:       EmptyDir (a temporary directory)\n    Medium:     Memory\n    SizeLimit:  <unset>\n";
         let all = read(text).items;
         let [pod] = all.as_slice() else { panic!("{all:?}") };
-        assert_eq!((pod.name.as_deref(), pod.containers[0].gpus()), (Some("d"), Some(Some(1))));
+        assert_eq!((pod.name.as_deref(), pod.containers[0].gpus()), (Some("d"), Some(Count::Number(1))));
         assert_eq!(pod.memory_volumes, [("s".to_owned(), None)]);
     }
 
@@ -225,7 +229,7 @@ Events:          <none>
         for odd in
             ["Name: \nContainers:", "Containers:\n a:\n", "Name: x\n  Containers:\n Containers:\n\tb", ":\n :\n  :"]
         {
-            assert!(read(odd).items.iter().all(|p| p.described), "{odd}");
+            assert!(read(odd).items.iter().all(|p| p.form == Form::Described), "{odd}");
         }
         let deep: String = (0..500).map(|n| format!("{}k:\n", " ".repeat(n))).collect();
         assert!(read(&format!("Name: x\n{deep}")).items.is_empty());

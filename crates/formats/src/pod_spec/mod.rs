@@ -1,15 +1,18 @@
-//! Pods of Kubernetes, and what makes them (Deployments, Jobs, MPIJobs, PyTorchJobs …), as YAML, as JSON, and as `kubectl describe` shows them: what their
-//! containers ask for. What is in braces of a template is a value that is not known.
+//! Pods of Kubernetes, and what makes them (Deployments, Jobs, MPIJobs, PyTorchJobs …), as YAML, as JSON, and as `kubectl describe` shows them, and services
+//! of compose files: what their containers ask for. What is in braces of a template, and a variable, is a value that is not known.
 
+pub mod compose;
 mod described;
+mod model;
+mod size;
 
 pub use described::is_own as is_described;
+pub use model::{Container, Count, Form, Pod, Size, Switch, is_rdma};
 
 use crate::bounds::{Kept, Limit, leave_out};
-use crate::text::{At, decode};
+use crate::text::{At, decode, flag};
 use crate::tool::{Command, Gives, Mark, Tool, seen};
 use crate::yaml::{ITEM, Tree, documents};
-use serde::Serialize;
 
 /// A pod, or what makes pods.
 pub const TOOL: Tool = Tool {
@@ -70,82 +73,6 @@ fn is_json(text: &str) -> bool {
     text.contains("\"containers\"") && kinds.any(|k| k.ends_with("Job") || KINDS.contains(&k))
 }
 
-/// What a pod asks for.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Pod {
-    /// 1-based line of its list of containers.
-    pub line: u32,
-    /// Name of the object that it is in.
-    pub name: Option<String>,
-    /// `kubectl describe` shows it: neither `hostNetwork`, `hostIPC` nor what containers may do is in the text.
-    pub described: bool,
-    /// `hostNetwork`.
-    pub host_network: Option<At<bool>>,
-    /// `hostIPC`.
-    pub host_ipc: Option<At<bool>>,
-    /// Networks that are attached beside the cluster's own (`k8s.v1.cni.cncf.io/networks`).
-    pub networks: Vec<At<String>>,
-    /// Networks of GKE that are attached (`networking.gke.io/interfaces`).
-    pub gke_networks: Vec<At<String>>,
-    /// Devices that are claimed (`resourceClaims`, Dynamic Resource Allocation), by the names of the claims.
-    pub claims: Vec<At<String>>,
-    /// Volumes that are memory, with their size limits as written.
-    pub memory_volumes: Vec<(String, Option<At<String>>)>,
-    /// Volumes that are the host's directories: name, path.
-    pub host_volumes: Vec<(String, At<String>)>,
-    /// Containers, without those that only prepare.
-    pub containers: Vec<Container>,
-    /// Containers that start before (`initContainers`), of which some go on beside the others.
-    pub preparing: Vec<Container>,
-}
-
-/// A container.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Container {
-    /// 1-based line.
-    pub line: u32,
-    /// Its name.
-    pub name: Option<String>,
-    /// Resources that it is limited to, else asks for: name, and how many; `None`: the value is no number.
-    pub resources: Vec<(At<String>, Option<u64>)>,
-    /// Capabilities that are added.
-    pub capabilities: Vec<At<String>>,
-    /// `privileged`.
-    pub privileged: Option<At<bool>>,
-    /// Volumes and where they are mounted.
-    pub mounts: Vec<(String, At<String>)>,
-}
-
-impl Container {
-    /// GPUs of NVIDIA that it asks for. `Some(None)`: it asks for a number that is not written.
-    #[must_use]
-    pub fn gpus(&self) -> Option<Option<u64>> {
-        self.resources.iter().find(|(n, _)| n.value == "nvidia.com/gpu").map(|(_, count)| *count)
-    }
-
-    /// Resources that are RDMA devices, by how device plugins name them.
-    pub fn rdma(&self) -> impl Iterator<Item = &(At<String>, Option<u64>)> {
-        self.resources.iter().filter(|(n, _)| is_rdma(&n.value))
-    }
-}
-
-/// Whether a resource is an RDMA device: the shared device plugin's (`rdma/…`), SR-IOV's (`openshift.io/…`, `nvidia.com/…`, `mellanox.com/…`,
-/// `intel.com/…`), AWS' (`vpc.amazonaws.com/efa`).
-#[must_use]
-pub fn is_rdma(resource: &str) -> bool {
-    let Some((domain, name)) = resource.split_once('/') else { return false };
-    let name = name.to_ascii_lowercase();
-    let says =
-        ["rdma", "roce", "hca", "mlnx", "mlx", "sriov", "infiniband", "ibp", "hostdev", "nic", "efa", "resource_"];
-    match domain {
-        "rdma" => true,
-        "vpc.amazonaws.com" => name == "efa",
-        "nvidia.com" => says.iter().any(|w| name.contains(w)) && !name.starts_with("gpu") && !name.starts_with("mig"),
-        "openshift.io" | "mellanox.com" | "intel.com" | "networking.gke.io" => says.iter().any(|w| name.contains(w)),
-        _ => says.iter().take(4).any(|w| name.contains(w)),
-    }
-}
-
 /// Reads the pods of one or several documents.
 #[must_use]
 pub fn read(bytes: &[u8]) -> Kept<Pod> {
@@ -189,15 +116,14 @@ fn pod(spec: &Tree, list: &Tree, of: &Tree, name: Option<String>) -> Pod {
     let memory = |v: &Tree| {
         let dir = v.child("emptyDir")?;
         let is_memory = dir.child("medium").is_some_and(|m| m.value == "Memory");
-        is_memory.then(|| Some((v.text("name")?.value, dir.text("sizeLimit"))))?
+        is_memory.then(|| Some((v.text("name")?.value, limit(dir, "sizeLimit", size::quantity))))?
     };
     let of_host = |v: &Tree| Some((v.text("name")?.value, v.child("hostPath")?.text("path")?));
     Pod {
         line: list.line,
         name,
-        described: false,
-        host_network: spec.flag("hostNetwork"),
-        host_ipc: spec.flag("hostIPC"),
+        host_network: switch(spec, "hostNetwork"),
+        host_ipc: switch(spec, "hostIPC"),
         networks: annotated("k8s.v1.cni.cncf.io/networks", "name"),
         gke_networks: annotated("networking.gke.io/interfaces", "network"),
         claims: spec.list("resourceClaims").filter_map(|c| c.text("name")).collect(),
@@ -205,6 +131,7 @@ fn pod(spec: &Tree, list: &Tree, of: &Tree, name: Option<String>) -> Pod {
         host_volumes: spec.list("volumes").filter_map(of_host).collect(),
         containers: list.children.iter().filter(|c| c.key == ITEM).map(container).collect(),
         preparing: spec.list("initContainers").map(container).collect(),
+        ..Pod::default()
     }
 }
 
@@ -220,11 +147,11 @@ fn networks(n: &Tree, field: &str) -> Vec<At<String>> {
 }
 
 /// Of limits and requests, the first of each name.
-fn resources<'a>(of: impl Iterator<Item = &'a Tree>) -> Vec<(At<String>, Option<u64>)> {
-    let mut out: Vec<(At<String>, Option<u64>)> = Vec::new();
+fn resources<'a>(of: impl Iterator<Item = &'a Tree>) -> Vec<(At<String>, Count)> {
+    let mut out: Vec<(At<String>, Count)> = Vec::new();
     for (name, count) in of.flat_map(Tree::pairs) {
         if !out.iter().any(|(n, _)| n.value == name.value) {
-            out.push((name, count.parse().ok()));
+            out.push((name, count.parse().map_or(Count::Unwritten, Count::Number)));
         }
     }
     out
@@ -236,10 +163,37 @@ fn container(c: &Tree) -> Container {
         line: c.line,
         name: c.text("name").map(|n| n.value),
         resources: resources(["limits", "requests"].into_iter().filter_map(|of| c.at(&["resources", of]))),
-        capabilities: security.and_then(|s| s.at(&["capabilities", "add"])).map(Tree::items).unwrap_or_default(),
-        privileged: security.and_then(|s| s.flag("privileged")),
+        capabilities: security.and_then(|s| s.at(&["capabilities", "add"])).map(words).unwrap_or_default(),
+        privileged: security.and_then(|s| switch(s, "privileged")),
         mounts: c.list("volumeMounts").filter_map(|m| Some((m.text("name")?.value, m.text("mountPath")?))).collect(),
+        ..Container::default()
     }
+}
+
+/// What a key says, where it says something.
+fn written<'a>(of: &'a Tree, key: &str) -> Option<&'a Tree> {
+    of.child(key).filter(|c| !(c.value.is_empty() && c.children.is_empty()))
+}
+
+/// A key that is true or false.
+fn switch(of: &Tree, key: &str) -> Option<At<Switch>> {
+    written(of, key).map(|c| At::new(flag(&c.value, "true", "false"), c.line))
+}
+
+/// A key that limits a size.
+fn limit(of: &Tree, key: &str, parse: fn(&str) -> Option<u64>) -> Option<At<Size>> {
+    written(of, key).map(|c| At::new(Size { text: c.value.clone(), bytes: parse(&c.value) }, c.line))
+}
+
+/// Words of a list; `None`: a variable, or what a template puts there.
+fn words(list: &Tree) -> Vec<At<Option<String>>> {
+    let word = |c: &Tree| {
+        let plain = !c.value.is_empty() && !c.value.contains(['$', '{']);
+        At::new(plain.then(|| c.value.clone()), c.line)
+    };
+    // What is no list is one value.
+    let items = list.children.iter().filter(|c| c.key == ITEM);
+    if list.value.is_empty() { items.map(word).collect() } else { vec![word(list)] }
 }
 
 #[cfg(test)]

@@ -1,18 +1,25 @@
 use super::*;
 
+fn gib32() -> Size {
+    Size { text: "32Gi".to_owned(), bytes: Some(32 << 30) }
+}
+
 #[test]
 fn what_a_job_asks_for() {
     let text = "apiVersion: kubeflow.org/v2beta1\nkind: MPIJob\nmetadata:\n  name: nccl-test\nspec:\n  mpiReplicaSpecs:\n    Worker:\n      replicas: 2\n      template:\n        metadata:\n          annotations:\n            k8s.v1.cni.cncf.io/networks: rail-0,rail-1\n        spec:\n          hostNetwork: false\n          containers:\n          - name: worker\n            image: x\n            command:\n            - sh\n            - -c\n            - |\n              containers: no\n              sleep inf\n            securityContext:\n              capabilities:\n                add: [\"IPC_LOCK\", 'NET_RAW']\n            resources:\n              limits: {nvidia.com/gpu: 8, \"openshift.io/rail0_sriov_rdma\": \"1\"}\n              requests:\n                cpu: {{ .Values.cpu }}\n            volumeMounts:\n            - mountPath: /dev/shm\n              name: dshm\n          volumes:\n          - name: dshm\n            emptyDir:\n              medium: Memory\n              sizeLimit: 32Gi\n";
     let all = read(text.as_bytes());
     let [pod] = all.items.as_slice() else { panic!("{all:?}") };
-    assert_eq!((pod.line, pod.name.as_deref(), pod.host_network), (15, Some("nccl-test"), Some(At::new(false, 14))));
+    assert_eq!(
+        (pod.line, pod.name.as_deref(), pod.host_network),
+        (15, Some("nccl-test"), Some(At::new(Some(false), 14)))
+    );
     assert_eq!(pod.networks.iter().map(|n| n.value.as_str()).collect::<Vec<_>>(), ["rail-0", "rail-1"]);
-    assert_eq!(pod.memory_volumes, [("dshm".to_owned(), Some(At::new("32Gi".to_owned(), 38)))]);
+    assert_eq!(pod.memory_volumes, [("dshm".to_owned(), Some(At::new(gib32(), 38)))]);
     let [c] = pod.containers.as_slice() else { panic!("{pod:?}") };
-    assert_eq!((c.gpus(), c.rdma().count(), c.name.as_deref()), (Some(Some(8)), 1, Some("worker")));
-    assert_eq!(c.capabilities.iter().map(|n| n.value.as_str()).collect::<Vec<_>>(), ["IPC_LOCK", "NET_RAW"]);
+    assert_eq!((c.gpus(), c.rdma().count(), c.name.as_deref()), (Some(Count::Number(8)), 1, Some("worker")));
+    assert_eq!(c.capabilities.iter().filter_map(|n| n.value.as_deref()).collect::<Vec<_>>(), ["IPC_LOCK", "NET_RAW"]);
     assert_eq!(c.mounts, [("dshm".to_owned(), At::new("/dev/shm".to_owned(), 32))]);
-    assert!(c.resources.iter().any(|(n, v)| n.value == "cpu" && v.is_none()));
+    assert!(c.resources.iter().any(|(n, v)| n.value == "cpu" && *v == Count::Unwritten));
 }
 
 #[test]
@@ -21,7 +28,7 @@ fn several_documents_and_odd_ones() {
     let all = read(two.as_bytes()).items;
     let gpus: Vec<_> =
         all.iter().map(|p| (p.name.as_deref(), p.containers[0].gpus(), p.containers[0].rdma().count())).collect();
-    assert_eq!(gpus, [(Some("a"), None, 0), (None, Some(None), 1)]);
+    assert_eq!(gpus, [(Some("a"), None, 0), (None, Some(Count::Unwritten), 1)]);
     for odd in
         ["", "- - - - -", "containers:", "containers:\n- \n- x", "a: |\n  b", "kind: Pod\ncontainers:\n  - name: 'x"]
     {
@@ -42,10 +49,10 @@ fn flows_claims_networks_of_gke_and_lists() {
         (pod.name.as_deref(), words(&pod.gke_networks), words(&pod.claims)),
         (Some("a"), vec!["default".to_owned(), "rdma-0".to_owned()], vec!["nic".to_owned()])
     );
-    assert_eq!(pod.memory_volumes, [("shm".to_owned(), Some(At::new("32Gi".to_owned(), 18)))]);
+    assert_eq!(pod.memory_volumes, [("shm".to_owned(), Some(At::new(gib32(), 18)))]);
     assert_eq!(pod.host_volumes, [("devinf".to_owned(), At::new("/dev/infiniband".to_owned(), 17))]);
     let c = &pod.containers[0];
-    assert_eq!((c.gpus(), c.mounts.len()), (Some(Some(1)), 2));
+    assert_eq!((c.gpus(), c.mounts.len()), (Some(Count::Number(1)), 2));
 }
 
 #[test]
@@ -102,6 +109,25 @@ fn pods_in_json() {
     let all = read(text.as_bytes()).items;
     let [pod] = all.as_slice() else { panic!("{all:?}") };
     let c = &pod.containers[0];
-    assert_eq!((pod.name.as_deref(), pod.described, pod.host_network), (Some("nccl"), false, Some(At::new(true, 12))));
-    assert_eq!((c.gpus(), c.rdma().next().map(|(n, _)| n.line), c.capabilities.len()), (Some(Some(8)), Some(19), 1));
+    assert_eq!(
+        (pod.name.as_deref(), pod.form, pod.host_network),
+        (Some("nccl"), Form::Manifest, Some(At::new(Some(true), 12)))
+    );
+    assert_eq!(
+        (c.gpus(), c.rdma().next().map(|(n, _)| n.line), c.capabilities.len()),
+        (Some(Count::Number(8)), Some(19), 1)
+    );
+}
+
+/// A variable is no missing key: the rule that needs it does not know.
+#[test]
+fn what_a_template_puts_there_is_not_absent() {
+    let text = "kind: Pod\nspec:\n  hostIPC: {{ .Values.ipc }}\n  hostNetwork: [redacted]\n  containers:\n  - name: a\n    securityContext:\n      privileged: $P\n      capabilities:\n        add: [\"${CAP}\", [redacted]]\n  volumes:\n  - name: s\n    emptyDir:\n      medium: Memory\n      sizeLimit: [redacted]\n";
+    let all = read(text.as_bytes()).items;
+    let [pod] = all.as_slice() else { panic!("{all:?}") };
+    let c = &pod.containers[0];
+    let unknown = |line| Some(At::new(None, line));
+    assert_eq!((pod.host_ipc, pod.host_network, c.privileged), (unknown(3), unknown(4), unknown(8)));
+    assert_eq!(c.capabilities.first(), Some(&At::new(None, 10)));
+    assert!(pod.memory_volumes.iter().all(|(_, limit)| limit.as_ref().is_some_and(|l| l.value.bytes.is_none())));
 }

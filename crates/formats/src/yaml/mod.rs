@@ -37,20 +37,9 @@ impl Tree {
         (!c.value.is_empty()).then(|| At::new(c.value.clone(), c.line))
     }
 
-    pub(crate) fn flag(&self, key: &str) -> Option<At<bool>> {
-        let c = self.child(key)?;
-        crate::text::flag(&c.value, "true", "false").map(|f| At::new(f, c.line))
-    }
-
     /// Items of the list below a key.
     pub(crate) fn list(&self, key: &str) -> impl Iterator<Item = &Tree> {
         self.child(key).into_iter().flat_map(|l| &l.children).filter(|c| c.key == ITEM)
-    }
-
-    /// Words of a list.
-    pub(crate) fn items(&self) -> Vec<At<String>> {
-        let items = self.children.iter().filter(|c| c.key == ITEM && !c.value.is_empty());
-        items.map(|c| At::new(c.value.clone(), c.line)).collect()
     }
 
     /// Keys with values.

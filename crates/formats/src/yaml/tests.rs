@@ -19,7 +19,7 @@ fn yaml_and_a_template_are_alike() {
             pairs,
             [(At::new("c".to_owned(), 2), "8".to_owned()), (At::new("d/e".to_owned(), 2), "1".to_owned())]
         );
-        let words: Vec<_> = a.at(&["l"]).expect("l").items().into_iter().map(|w| w.value).collect();
+        let words: Vec<_> = a.list("l").map(|w| w.value.as_str()).collect();
         assert_eq!(words, ["X", "Y"]);
         let items: Vec<_> = a.list("m").map(|i| (i.line, i.text("n"), i.text("o"), i.value.as_str())).collect();
         let (n, o) = (At::new("1".to_owned(), 5), At::new("p q".to_owned(), 6));

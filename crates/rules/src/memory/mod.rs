@@ -2,6 +2,7 @@
 
 mod hugepages;
 mod memlock;
+mod memlock_of_runtime;
 mod shm_size;
 mod transparent_hugepages;
 
@@ -9,7 +10,8 @@ use crate::Cx;
 use crate::rule::Rule;
 use linerate_snapshot::{Place, Reading};
 
-pub(crate) static RULES: &[&Rule] = &[&memlock::RULE, &shm_size::RULE, &hugepages::RULE, &transparent_hugepages::RULE];
+pub(crate) static RULES: &[&Rule] =
+    &[&memlock::RULE, &memlock_of_runtime::RULE, &shm_size::RULE, &hugepages::RULE, &transparent_hugepages::RULE];
 
 /// Where NCCL's variables are in the environment of the capture: it was taken where a job runs.
 fn job_env(cx: &Cx<'_>) -> Option<Place> {

@@ -1,12 +1,12 @@
-//! Pods before they run: what they ask for, held to what RDMA and NCCL need.
+//! Pods and services of compose files before they run: what they ask for, held to what RDMA and NCCL need.
 
 mod memlock;
 mod rdma_device;
 mod shm;
 
 use crate::rule::{Rule, Source};
-use crate::{Cx, Findings, Subject};
-use linerate_formats::pod_spec::Container;
+use crate::{Cx, Findings, Remedy, Subject};
+use linerate_formats::pod_spec::{Container, Count, Form, Switch};
 use linerate_formats::text::At;
 use linerate_node::pods::PodAt;
 use linerate_snapshot::Place;
@@ -21,14 +21,26 @@ const PLUGIN: Source = Source {
 /// Why what a text does not show is not absent.
 const DESCRIBED: &str = "`kubectl describe` does not show what a container may do, nor what it has of its host (`kubectl get -o yaml` does)";
 
-const READS: &[&str] = &["kubectl get pod -o yaml"];
+/// Why what a service of compose does not say is not absent.
+const EXTENDS: &str = "it extends another service, which is not read (`docker compose config` shows both together)";
+
+const COMPOSE: Source = Source {
+    title: "Compose file reference, services: devices, cap_add, ulimits, shm_size, ipc, network_mode, privileged, gpus",
+    at: "https://docs.docker.com/reference/compose-file/services/",
+};
+
+const COMPOSE_GPUS: Source = Source {
+    title: "Docker Compose, GPU access: without count and device_ids a service gets all GPUs",
+    at: "https://docs.docker.com/compose/how-tos/gpu-support/",
+};
+
+const READS: &[&str] = &["kubectl get pod -o yaml", "docker compose config"];
 
 /// A container that asks for GPUs.
 struct Job<'a> {
     pod: &'a PodAt,
     container: &'a Container,
-    /// GPUs; `None`: the number is not written.
-    gpus: Option<u64>,
+    gpus: Count,
 }
 
 impl Job<'_> {
@@ -38,8 +50,28 @@ impl Job<'_> {
 
     /// Where it asks for GPUs.
     fn place(&self) -> Place {
-        let line = self.container.resources.iter().find(|(n, _)| n.value == "nvidia.com/gpu").map(|(n, _)| n.line);
-        self.pod.at(line.unwrap_or(self.container.line))
+        self.pod.at(self.container.gpu_request().map_or(self.container.line, |(n, _)| n.line))
+    }
+
+    /// Whether it is a service of a compose file.
+    fn is_service(&self) -> bool {
+        self.pod.pod.form == Form::Compose
+    }
+
+    /// Why what the text does not say is not absent; `None`: it is.
+    fn unseen(&self) -> Option<(Place, &'static str)> {
+        match (self.pod.pod.form, self.pod.pod.extends) {
+            (Form::Described, _) => Some((self.place(), DESCRIBED)),
+            (_, Some(line)) => Some((self.pod.at(line), EXTENDS)),
+            _ => None,
+        }
+    }
+
+    /// What to change in a pod, else in a service, and in which part of each.
+    fn remedy(&self, pod: [&'static str; 2], service: [&'static str; 2]) -> Remedy {
+        let ([what, part], proof) =
+            if self.is_service() { (service, "docker compose config") } else { (pod, "kubectl get pod NAME -o yaml") };
+        Remedy::investigate(what, part).prove(proof)
     }
 
     /// The host's directory that a volume is.
@@ -52,9 +84,9 @@ impl Job<'_> {
         self.container.mounts.iter().filter_map(|(volume, _)| self.host_path(volume)).find(|path| is_it(&path.value))
     }
 
-    /// Whether it may use whatever the host has.
-    fn is_privileged(&self) -> bool {
-        self.container.privileged.as_ref().is_some_and(|p| p.value)
+    /// Whether it may use whatever the host has; `None`: a variable or a template decides.
+    fn is_privileged(&self) -> Switch {
+        self.container.privileged.map_or(Some(false), |p| p.value)
     }
 }
 
@@ -65,11 +97,12 @@ fn jobs<'a>(cx: &Cx<'a>, out: &mut Findings) -> Vec<Job<'a>> {
         let with_gpus = pod.pod.containers.iter().filter_map(move |c| Some((c, c.gpus()?)));
         with_gpus.map(move |(container, gpus)| Job { pod, container, gpus })
     };
-    let jobs: Vec<Job<'a>> = pods.iter().flat_map(each).filter(|j| j.gpus != Some(0)).collect();
+    let jobs: Vec<Job<'a>> = pods.iter().flat_map(each).filter(|j| j.gpus != Count::Number(0)).collect();
     match (pods.first(), jobs.is_empty()) {
-        (None, _) => _ = out.not_applicable("no pod in this source"),
+        (None, _) => _ = out.not_applicable("no pod and no compose file in this source"),
         (Some(pod), true) => {
-            out.not_applicable("no container of a pod in this source asks for GPUs of NVIDIA").at(pod.at(pod.pod.line));
+            out.not_applicable("no container of a pod or compose file in this source asks for GPUs of NVIDIA")
+                .at(pod.at(pod.pod.line));
         }
         _ => {}
     }

@@ -1,8 +1,8 @@
 //! `pods/shm`.
 
-use super::{Job, READS};
-use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source};
-use linerate_formats::size;
+use super::{COMPOSE, COMPOSE_GPUS, Job, READS};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Source};
+use linerate_formats::pod_spec::Count;
 use linerate_formats::text::At;
 
 /// What a runtime gives a container without being asked.
@@ -10,7 +10,7 @@ const DEFAULT: u64 = 64 << 20;
 
 pub(super) static RULE: Rule = Rule {
     id: "pods/shm",
-    title: "A pod with several GPUs has more shared memory than 64 MiB",
+    title: "A pod or compose service with several GPUs has more shared memory than 64 MiB",
     severity: Severities::always(Severity::Medium),
     roles: Roles::ALL,
     effect: Effect::sourced("NCCL fails at start: `posix_fallocate failed : No space left on device`"),
@@ -23,11 +23,19 @@ pub(super) static RULE: Rule = Rule {
             title: "Kubernetes, Volumes: emptyDir with medium Memory",
             at: "https://kubernetes.io/docs/concepts/storage/volumes/#emptydir",
         },
+        COMPOSE,
+        COMPOSE_GPUS,
+        Source {
+            title: "docker run: --shm-size, 64 MB by default",
+            at: "https://docs.docker.com/reference/cli/docker/container/run/",
+        },
     ],
     reads: READS,
     docs: "\
 ## What it checks
 Of each container that asks for several GPUs: whether a volume of memory is mounted at /dev/shm with more than 64 MiB or without a limit, or the pod has the host's (hostIPC, or a hostPath of /dev/shm).
+Of each service of a compose file with several GPUs: `shm_size`, `tmpfs` and `volumes` at /dev/shm, `ipc: host`. Where a service gets all GPUs of its host (`gpus: all`, no `count`), it is low: the host may have one.
+Variables (`${X}`), `ipc: service:…` and what `extends` adds are not known.
 
 ## Why it matters
 Runtimes give a container a /dev/shm of 64 MiB. Ranks of one node exchange data through it, and data loaders do as well. memory/shm-size judges the same on a running system.
@@ -36,11 +44,17 @@ Runtimes give a container a /dev/shm of 64 MiB. Ranks of one node exchange data 
 In the pod: `df -h /dev/shm`.
 
 ## Fix
-A volume `emptyDir: {medium: Memory}` mounted at /dev/shm. What is stored there counts as the container's memory.",
-    myths: &[Myth {
-        claim: "sizeLimit of an emptyDir of memory reserves that memory.",
-        truth: "It is a limit: what is written counts when it is written.",
-    }],
+A volume `emptyDir: {medium: Memory}` mounted at /dev/shm. What is stored there counts as the container's memory. In a compose file `shm_size: 16gb`, or `ipc: host`.",
+    myths: &[
+        Myth {
+            claim: "sizeLimit of an emptyDir of memory reserves that memory.",
+            truth: "It is a limit: what is written counts when it is written.",
+        },
+        Myth {
+            claim: "shm_size below build: gives the service more shared memory.",
+            truth: "It holds while the image is built. The running service has its own shm_size, beside build:.",
+        },
+    ],
     check,
 };
 
@@ -51,12 +65,14 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 }
 
 fn judge(job: &Job<'_>, out: &mut Findings) {
-    if job.gpus == Some(1) {
+    if job.gpus == Count::Number(1) {
         out.not_applicable_to(job.subject(), "one GPU: there is nobody to share memory with").at(job.place());
         return;
     }
-    if let Some(ipc) = job.pod.pod.host_ipc.as_ref().filter(|h| h.value) {
-        out.pass(job.subject(), "hostIPC: the host's /dev/shm").at(job.pod.at(ipc.line));
+    let ipc = job.pod.pod.host_ipc;
+    if let Some(ipc) = ipc.filter(|i| i.value == Some(true)) {
+        let key = if job.is_service() { "ipc: host" } else { "hostIPC" };
+        out.pass(job.subject(), format_args!("{key}: the host's /dev/shm")).at(job.pod.at(ipc.line));
         return;
     }
     let is_shm = |path: &At<String>| path.value.trim_end_matches('/') == "/dev/shm";
@@ -66,13 +82,13 @@ fn judge(job: &Job<'_>, out: &mut Findings) {
         (Some((_, path)), Some((_, None))) => {
             out.pass(job.subject(), "/dev/shm is memory without a limit").at(job.pod.at(path.line));
         }
-        (Some(_), Some((_, Some(limit)))) => match quantity(&limit.value) {
+        (Some(_), Some((_, Some(limit)))) => match limit.value.bytes {
             Some(bytes) if bytes > DEFAULT => {
-                out.pass(job.subject(), format_args!("/dev/shm has {}", limit.value)).at(job.pod.at(limit.line));
+                out.pass(job.subject(), format_args!("/dev/shm has {}", limit.value.text)).at(job.pod.at(limit.line));
             }
             Some(_) => {
-                let text = format_args!("/dev/shm has {}: no more than without a volume", limit.value);
-                fail(job, out, text.to_string(), limit.line);
+                let text = format!("/dev/shm has {}: no more than without asking", limit.value.text);
+                too_small(job, out, text, limit.line);
             }
             None => _ = out.unknown(job.subject(), "the size of /dev/shm is not written").at(job.pod.at(limit.line)),
         },
@@ -83,54 +99,40 @@ fn judge(job: &Job<'_>, out: &mut Findings) {
             out.unknown(job.subject(), "something is mounted at /dev/shm, and whether it is memory is not shown")
                 .at(job.pod.at(path.line));
         }
-        (None, _) if job.pod.pod.described => {
-            let text = format_args!("no volume at /dev/shm; {}", super::DESCRIBED);
-            out.unknown(job.subject(), text).at(job.pod.at(job.container.line));
-        }
-        (None, _) if job.gpus.is_none() => {
-            let text = "no volume at /dev/shm: it has 64 MiB; whether it has several GPUs is not written";
-            out.unknown(job.subject(), text).at(job.pod.at(job.container.line));
-        }
         (None, _) => {
-            fail(job, out, "no volume at /dev/shm: it has 64 MiB".to_owned(), job.container.line);
+            let nothing = if job.is_service() { "no shm_size, nothing at /dev/shm" } else { "no volume at /dev/shm" };
+            too_small(job, out, format!("{nothing}: it has 64 MiB"), job.container.line);
         }
     }
 }
 
-fn fail(job: &Job<'_>, out: &mut Findings, text: String, line: u32) {
-    out.fail(job.subject(), text).at(job.pod.at(line)).fix(|| {
-        Remedy::investigate("mount an emptyDir with medium Memory at /dev/shm", "volumes of the pod")
-            .because("what is stored there counts as the container's memory")
-            .prove("kubectl get pod NAME -o yaml")
+/// It fails, unless what is not in the text may say otherwise.
+fn too_small(job: &Job<'_>, out: &mut Findings, text: String, line: u32) {
+    if let Some(ipc) = job.pod.pod.host_ipc.filter(|i| i.value.is_none()) {
+        let text = format_args!(
+            "{text}, unless it has the /dev/shm of its host or of another container, which is not written"
+        );
+        out.unknown(job.subject(), text).at(job.pod.at(ipc.line));
+        return;
+    }
+    // A volume of a pod that is shown has its size whatever else there is; shm_size does not hold with the host's.
+    let is_shown = line != job.container.line && !job.is_service();
+    if let Some((at, why)) = job.unseen().filter(|_| !is_shown) {
+        out.unknown(job.subject(), format_args!("{text}; {why}")).at(at);
+        return;
+    }
+    if job.gpus == Count::Unwritten {
+        let text = format_args!("{text}; whether it has several GPUs is not written");
+        out.unknown(job.subject(), text).at(job.pod.at(line));
+        return;
+    }
+    let (severity, text) = match job.gpus {
+        Count::All => (Severity::Low, format!("{text}, with all GPUs of its host")),
+        _ => (Severity::Medium, text),
+    };
+    out.fail(job.subject(), text).severity(severity).at(job.pod.at(line)).fix(|| {
+        let pod = ["mount an emptyDir with medium Memory at /dev/shm", "volumes of the pod"];
+        let service = ["set shm_size of the service to some GiB, or ipc: host", "shm_size of the service"];
+        job.remedy(pod, service).because("what is stored there counts as the container's memory")
     });
-}
-
-/// `32Gi`, `64Mi`, `1G`: Kubernetes' quantities.
-fn quantity(text: &str) -> Option<u64> {
-    let decimal = [("k", 1_000_u64), ("M", 1_000_000), ("G", 1_000_000_000), ("T", 1_000_000_000_000)];
-    if let Some((n, unit)) = decimal.iter().find_map(|(suffix, unit)| Some((text.strip_suffix(suffix)?, unit))) {
-        return n.parse::<u64>().ok()?.checked_mul(*unit);
-    }
-    match text.strip_suffix('i') {
-        Some(binary) => size::parse(binary),
-        None => text.parse().ok(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quantities() {
-        for (text, bytes) in [
-            ("64Mi", Some(64 << 20)),
-            ("32Gi", Some(32 << 30)),
-            ("1G", Some(1_000_000_000)),
-            ("512", Some(512)),
-            ("{{ x }}", None),
-        ] {
-            assert_eq!(quantity(text), bytes, "{text}");
-        }
-    }
 }

@@ -80,6 +80,8 @@ fn kind(argv: &[String]) -> OutputKind {
         ["rdma", "system", ..] => OutputKind::RdmaSystem,
         ["mlnx_qos", ..] => OutputKind::MlnxQos,
         ["kubectl", "get" | "describe", "pod" | "pods", ..] => OutputKind::PodSpec,
+        ["systemctl", "cat", ..] => OutputKind::SystemdUnit,
+        ["docker", "compose", "config", ..] => OutputKind::Compose,
         ["ethtool", "-S", ..] => OutputKind::EthtoolStats,
         ["ethtool", "-a", ..] => OutputKind::EthtoolPause,
         ["virsh", "dumpxml", ..] => OutputKind::VirshXml,

@@ -251,7 +251,37 @@ pub(crate) fn pasted() -> Vec<Source> {
             ..p
         }))
         .collect();
+    let mut compose: Vec<Planted> =
+        corpus::variables(n.take()).into_iter().map(|p| Planted { text: format!("      - {}", p.text), ..p }).collect();
+    for form in
+        ["image: x/\u{1}:1", "command: [a, \u{1}]", "container_name: \u{1}", "shm_size: \u{1}", "runtime: \u{1}"]
+    {
+        let secret = corpus::word(70_000 + compose.len());
+        compose.push(Planted {
+            form: form.to_owned(),
+            text: format!("    {}", form.replace('\u{1}', &secret)),
+            secret,
+        });
+    }
+    let mut unit: Vec<Planted> = corpus::variables(n.take())
+        .into_iter()
+        .map(|p| Planted { text: format!("Environment={}", p.text), ..p })
+        .collect();
+    for form in [
+        "ExecStart=/usr/bin/x --token \u{1}",
+        "ExecStart=/bin/x \\\n  \u{1}",
+        "LimitMEMLOCK=\u{1}",
+        "Description=\u{1}",
+        "# \u{1}=\u{1}",
+    ] {
+        let secret = corpus::word(80_000 + unit.len());
+        unit.push(Planted { form: form.to_owned(), text: form.replace('\u{1}', &secret), secret });
+    }
+    let slurmd = "# /etc/systemd/system/slurmd.service\n[Service]\nExecStart=/usr/sbin/slurmd\nLimitMEMLOCK=infinity\n";
+    let service = "services:\n  train:\n    image: x\n    shm_size: 1g\n    environment:\n";
     vec![
+        Source::new("compose.yaml", compose).head(service),
+        Source::new("slurmd.txt", unit).head(slurmd),
         Source::new("dmesg.txt", log).head(LOG).around("[   12.345678] nvidia ", "\n"),
         Source::new("boot.txt", boot).head(LOG).around("[    0.000000] ", "\n"),
         Source::new("journal.txt", journal)

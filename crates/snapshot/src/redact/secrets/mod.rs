@@ -36,9 +36,11 @@ enum Kind {
     BootEntry,
     MachineConfig,
     PodSpec,
+    Compose,
     Modprobe,
     Variables,
     Sections,
+    Unit,
     Yaml,
     Small,
     MachineId,
@@ -100,6 +102,8 @@ const SECTIONS: &[&str] = &[
     "RequiredForOnline",
     "Unmanaged",
 ];
+/// Keys of units that readers need: what a unit runs, and its environment, may hold anything.
+const UNIT: &[&str] = &["Description", "Type", "LimitMEMLOCK", "LimitNOFILE"];
 /// Keys of netplan that linerate writes.
 const NETPLAN: &[&str] = &[
     "network",
@@ -171,6 +175,8 @@ fn kind_of_output(kind: OutputKind) -> Kind {
         OutputKind::BootEntry => Kind::BootEntry,
         OutputKind::MachineConfig | OutputKind::TalosConfig => Kind::MachineConfig,
         OutputKind::PodSpec => Kind::PodSpec,
+        OutputKind::Compose => Kind::Compose,
+        OutputKind::SystemdUnit => Kind::Unit,
         OutputKind::KubernetesNodes => Kind::Json,
         _ => Kind::Text,
     }
@@ -223,9 +229,11 @@ fn clean(kind: Kind, data: &mut Vec<u8>) {
         Kind::BootEntry => lines::boot_entry(data),
         Kind::MachineConfig => lines::machine_config(data),
         Kind::PodSpec => lines::pod_spec(data),
+        Kind::Compose => lines::compose(data),
         Kind::Modprobe => lines::modprobe(data),
         Kind::Variables => lines::variables(data),
         Kind::Sections => lines::sections(data, SECTIONS),
+        Kind::Unit => lines::sections(data, UNIT),
         Kind::Yaml => lines::yaml(data, NETPLAN),
         Kind::Small => lines::small(data),
         Kind::MachineId => digest(data, crate::machine_digest),

@@ -1,6 +1,7 @@
 //! Files of configuration, line by line: what readers need passes, of the rest the value goes.
 
 mod boot;
+mod compose;
 mod domain;
 mod json;
 mod keys;
@@ -12,6 +13,7 @@ mod variables;
 use super::shape::Shape;
 use super::{MARK, net};
 pub(super) use boot::{boot_entry, cmdline, grub, grub_of_ours, machine_config};
+pub(super) use compose::compose;
 pub(super) use domain::domain;
 pub(super) use json::json;
 pub(super) use keys::{sections, small, yaml};

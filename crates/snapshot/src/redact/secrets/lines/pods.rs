@@ -90,7 +90,7 @@ pub(in super::super) fn pod_spec(data: &mut Vec<u8>) {
 }
 
 /// Length of a line's indentation, with the dashes of items.
-fn lead(line: &[u8]) -> usize {
+pub(super) fn lead(line: &[u8]) -> usize {
     let spaces = |from: usize| line.iter().skip(from).take_while(|b| b.is_ascii_whitespace()).count();
     let mut at = spaces(0);
     while line.get(at) == Some(&b'-') && line.get(at + 1).is_none_or(u8::is_ascii_whitespace) {
@@ -100,25 +100,25 @@ fn lead(line: &[u8]) -> usize {
 }
 
 /// A key, and the colon with what follows.
-fn key_value(body: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(super) fn key_value(body: &[u8]) -> Option<(&[u8], &[u8])> {
     let ends = |at: &usize| body.get(at + 1).is_none_or(u8::is_ascii_whitespace);
     let at = (0..body.len()).filter(|at| body.get(*at) == Some(&b':')).find(ends)?;
     Some(body.split_at(at))
 }
 
 /// `&name`, `*name`: a mapping that is named, and one that is used again.
-fn is_anchor(text: &[u8]) -> bool {
+pub(super) fn is_anchor(text: &[u8]) -> bool {
     let name = text.trim_ascii();
     name.strip_prefix(b"&").or_else(|| name.strip_prefix(b"*")).is_some_and(|n| words::is_name(n) && atom(n))
 }
 
 /// The head of a block of text.
-fn is_block(text: &[u8]) -> bool {
+pub(super) fn is_block(text: &[u8]) -> bool {
     matches!(text.trim_ascii(), b"|" | b">" | b"|-" | b">-" | b"|+" | b">+")
 }
 
 /// Brackets of a list or mapping over several lines.
-fn are_brackets(text: &[u8]) -> bool {
+pub(super) fn are_brackets(text: &[u8]) -> bool {
     let is_sign = |b: &u8| matches!(b, b'[' | b']' | b'{' | b'}' | b',' | b' ' | b'\r');
     text.iter().all(is_sign) && !text.starts_with(b"{{")
 }
