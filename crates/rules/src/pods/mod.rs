@@ -81,7 +81,9 @@ impl Job<'_> {
 
     /// A directory of the host that is mounted, by the host's path.
     fn host_mount(&self, is_it: impl Fn(&str) -> bool) -> Option<&At<String>> {
-        self.container.mounts.iter().filter_map(|(volume, _)| self.host_path(volume)).find(|path| is_it(&path.value))
+        let is_mounted = |name: &str| self.container.mounts.iter().any(|(volume, _)| volume == name);
+        let mut those = self.pod.pod.host_volumes.iter().filter(|(_, path)| is_it(&path.value));
+        those.find(|(name, _)| is_mounted(name)).map(|(_, path)| path)
     }
 
     /// Whether it may use whatever the host has; `None`: a variable or a template decides.

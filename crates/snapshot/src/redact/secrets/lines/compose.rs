@@ -1,5 +1,6 @@
 //! Compose files of Docker: keys stay, and of values those that readers need, each of a closed form. Images, variables, commands and labels go.
 
+use super::super::MARK;
 use super::super::shape::atom;
 use super::super::words;
 use super::pods::{are_brackets, is_anchor, is_block, key_value, lead};
@@ -24,6 +25,52 @@ const HIDDEN: [&[u8]; 14] = [
     b"options",
 ];
 
+/// Capabilities of Linux (linux/capability.h).
+const CAPABILITIES: [&[u8]; 42] = [
+    b"ALL",
+    b"AUDIT_CONTROL",
+    b"AUDIT_READ",
+    b"AUDIT_WRITE",
+    b"BLOCK_SUSPEND",
+    b"BPF",
+    b"CHECKPOINT_RESTORE",
+    b"CHOWN",
+    b"DAC_OVERRIDE",
+    b"DAC_READ_SEARCH",
+    b"FOWNER",
+    b"FSETID",
+    b"IPC_LOCK",
+    b"IPC_OWNER",
+    b"KILL",
+    b"LEASE",
+    b"LINUX_IMMUTABLE",
+    b"MAC_ADMIN",
+    b"MAC_OVERRIDE",
+    b"MKNOD",
+    b"NET_ADMIN",
+    b"NET_BIND_SERVICE",
+    b"NET_BROADCAST",
+    b"NET_RAW",
+    b"PERFMON",
+    b"SETFCAP",
+    b"SETGID",
+    b"SETPCAP",
+    b"SETUID",
+    b"SYSLOG",
+    b"SYS_ADMIN",
+    b"SYS_BOOT",
+    b"SYS_CHROOT",
+    b"SYS_MODULE",
+    b"SYS_NICE",
+    b"SYS_PACCT",
+    b"SYS_PTRACE",
+    b"SYS_RAWIO",
+    b"SYS_RESOURCE",
+    b"SYS_TIME",
+    b"SYS_TTY_CONFIG",
+    b"WAKE_ALARM",
+];
+
 /// What is left is YAML where the text was: of a line that goes on with a value of the line above, and of what is below a hidden key, nothing stays.
 pub(in super::super) fn compose(data: &mut Vec<u8>) {
     // Column of the key below which everything goes.
@@ -31,8 +78,8 @@ pub(in super::super) fn compose(data: &mut Vec<u8>) {
     each(data, |line, out| {
         let (head, body) = line.split_at(lead(line));
         let indent = line.iter().take_while(|b| b.is_ascii_whitespace()).count();
-        // An item of a list may stand as deep as its key.
-        let is_below = |of| indent > of || indent == of && head.contains(&b'-');
+        // An item of a list may stand as deep as its key, and the bracket that ends one.
+        let is_below = |of| indent > of || indent == of && (head.contains(&b'-') || are_brackets(line));
         if line.trim_ascii().is_empty() || hidden.is_some_and(is_below) {
             return;
         }
@@ -61,7 +108,9 @@ fn setting<'a>(head: &[u8], body: &'a [u8], out: &mut Vec<u8>) -> Option<&'a [u8
     let Some((key, value)) = key_value else {
         // `- {driver: nvidia, count: 8, capabilities: [gpu]}`
         let flow = || (body.starts_with(b"{") && fits(b"", body)).then(|| body.to_vec());
-        match flow().or_else(|| item(body).filter(|_| is_item)) {
+        let (word, comma) = without_comma(body);
+        let of_flow = || item(word).filter(|_| !comma.is_empty() || is_item || is_word(unquoted(word)));
+        match flow().or_else(|| of_flow().map(|kept| [&kept, comma].concat())) {
             Some(kept) => out.extend_from_slice(&kept),
             None if are_brackets(body) => out.extend_from_slice(body),
             None if is_item => mark(out),
@@ -85,12 +134,35 @@ fn setting<'a>(head: &[u8], body: &'a [u8], out: &mut Vec<u8>) -> Option<&'a [u8
     if is_anchor(anchor) {
         out.extend_from_slice(anchor);
     }
-    if !is_hidden && (is_anchored(said) || is_block(said) || fits(bare, said)) {
+    let (word, _) = without_comma(said);
+    if !is_hidden && (is_anchored(said) || is_block(said) || fits(bare, word)) {
         out.extend_from_slice(said);
     } else {
         mark(out);
+        out.extend_from_slice(closers(said));
     }
     Some(bare)
+}
+
+/// The brackets that end what began on a line above.
+fn closers(text: &[u8]) -> &[u8] {
+    let text = text.strip_prefix(MARK.as_bytes()).unwrap_or(text);
+    let count = |signs: [u8; 2]| text.iter().filter(|b| signs.contains(b)).count();
+    let mut left = count(*b"}]").saturating_sub(count(*b"{["));
+    let mut kept = 0;
+    for b in text.iter().rev().take_while(|b| matches!(b, b'}' | b']' | b',')) {
+        if left == 0 {
+            break;
+        }
+        left -= usize::from(*b != b',');
+        kept += 1;
+    }
+    text.split_at(text.len() - kept).1
+}
+
+/// A line of a list or mapping that is in brackets over several lines, and its comma.
+fn without_comma(text: &[u8]) -> (&[u8], &[u8]) {
+    text.split_at(text.len() - usize::from(text.ends_with(b",")))
 }
 
 /// Without its quotes.
@@ -142,12 +214,7 @@ fn item(body: &[u8]) -> Option<Vec<u8>> {
 /// Words of lists that readers need: capabilities of Linux and of GPUs, indexes of GPUs, names of CDI.
 fn is_word(word: &[u8]) -> bool {
     let cdi = || word.strip_prefix(b"nvidia.com/gpu=").is_some_and(|n| n == b"all" || is_number(n, 0) && n.len() < 3);
-    let is_capability = |w: &[u8]| {
-        let name = w.strip_prefix(b"CAP_").unwrap_or(w);
-        w == b"ALL"
-            || name == b"IPC_LOCK"
-            || name.starts_with(b"SYS_") && name.len() < 16 && name.iter().all(|b| b.is_ascii_uppercase() || *b == b'_')
-    };
+    let is_capability = |w: &[u8]| CAPABILITIES.contains(&w.strip_prefix(b"CAP_").unwrap_or(w));
     let of_gpus: [&[u8]; 8] = [b"gpu", b"nvidia", b"utility", b"compute", b"video", b"graphics", b"display", b"all"];
     of_gpus.contains(&word) || is_capability(word) || word.len() < 3 && is_number(word, 0) || cdi()
 }

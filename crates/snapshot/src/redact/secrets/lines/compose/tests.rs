@@ -133,6 +133,21 @@ fn a_reader_sees_the_same_and_where_it_was() {
     assert!(third.memory_volumes.iter().all(|(_, size)| size.as_ref().is_some_and(|s| s.value.bytes.is_none())));
 }
 
+/// Lists and mappings in brackets over several lines stay what they are.
+#[test]
+fn brackets_over_several_lines() {
+    use linerate_formats::pod_spec::{Count, compose::read};
+    let text = "services:\n  train:\n    command: [\n      \"run\",\n      hunter2\n    ]\n    cap_add: [\n      NET_RAW,\n      IPC_LOCK\n    ]\n    gpus: [\n      {driver: nvidia,\n       count: 8,\n       x: hunter2}\n    ]\n    ipc: host\n";
+    let got = cleaned(text);
+    assert!(!got.contains("hunter2") && !got.contains("run"), "{got}");
+    let all = read(got.as_bytes()).items;
+    let [pod] = all.as_slice() else { panic!("{all:?}\n{got}") };
+    let c = &pod.containers[0];
+    let names: Vec<_> = c.capabilities.iter().filter_map(|c| c.value.as_deref()).collect();
+    assert_eq!((names, pod.host_ipc.map(|i| i.line)), (vec!["NET_RAW", "IPC_LOCK"], Some(16)), "{got}");
+    assert!(matches!(c.gpus(), Some(Count::Number(8) | Count::Unwritten)), "{got}");
+}
+
 #[test]
 fn a_cut_file_shows_no_more() {
     for at in (0..FILE.len()).filter(|at| FILE.is_char_boundary(*at)) {
