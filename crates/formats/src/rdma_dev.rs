@@ -13,8 +13,8 @@ pub const TOOL: Tool = Tool {
     run: "rdma dev",
     gives: Gives::Facts,
     marks: &[
-        Mark::Line(|l| text_device(l, 0).is_some()),
-        Mark::Json(|text| {
+        Mark::line(|l| text_device(l, 0).is_some()).holds(&[": node_type "]),
+        Mark::json(|text| {
             !text.trim_start().starts_with('{') && text.contains("\"ifname\"") && text.contains("\"node_type\"")
         }),
     ],

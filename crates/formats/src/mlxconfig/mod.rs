@@ -19,12 +19,13 @@ pub const TEXT: Tool = Tool {
     run: "mlxconfig -d DEVICE -e query",
     gives: Gives::Facts,
     marks: &[
-        Mark::Line(|l| {
+        Mark::line(|l| {
             starts(l, &["Device type:", "-E- Failed to open device", "-E- Failed to query"])
                 || starts(l, &["Configurations:"]) && l.contains("Next Boot")
-        }),
+        })
+        .begins(&["Device type:", "-E- Failed to ", "Configurations:"]),
         // Labelled values such as `True(1)` are the tool's own; a table of upper-case words is not enough.
-        Mark::Whole(|text| {
+        Mark::whole(|text| {
             let labelled = |p: &Param| p.next.as_ref().is_some_and(|v| v.label.is_some());
             parse_text(text).devices.iter().any(|d| d.params.iter().any(labelled))
         }),
@@ -42,7 +43,7 @@ pub const JSON: Tool = Tool {
     called: "mlxconfig",
     run: "mlxconfig -d DEVICE -j FILE query",
     gives: Gives::Facts,
-    marks: &[Mark::Json(|text| text.contains("\"tlv_configuration\""))],
+    marks: &[Mark::json(|text| text.contains("\"tlv_configuration\""))],
     read: Some(|b| seen(parse_json(b).is_ok())),
     samples: &["{\"Device #1\":{\"tlv_configuration\":{}}}"],
     ..Tool::NONE
