@@ -14,8 +14,9 @@ pub const TOOL: Tool = Tool {
     run: "cat /proc/cmdline",
     gives: Gives::Facts,
     marks: &[
-        Mark::Line(|l| starts(l, &["BOOT_IMAGE="]) || l.contains(" BOOT_IMAGE=") && l.contains("root=")),
-        Mark::Whole(is_one_line),
+        Mark::line(|l| starts(l, &["BOOT_IMAGE="]) || l.contains(" BOOT_IMAGE=") && l.contains("root="))
+            .holds(&["BOOT_IMAGE="]),
+        Mark::whole(is_one_line),
     ],
     commands: &[Command { program: "cat", args: Args::End("/proc/cmdline") }],
     files: &["cmdline"],

@@ -1,7 +1,7 @@
 //! Configurations and lists that hold no facts about a node's hardware, and that people paste beside what does: each is called by its name, with what to
 //! do with it, instead of being refused as nothing.
 
-use crate::tool::{Command, Gives, Mark, Tool, starts};
+use crate::tool::{Command, Gives, Mark, Tool};
 
 /// A batch script of Slurm.
 pub const SBATCH: Tool = Tool {
@@ -9,7 +9,7 @@ pub const SBATCH: Tool = Tool {
     called: "batch script (Slurm)",
     run: "cat JOB.sbatch",
     gives: Gives::NoFacts("a batch script of Slurm (`linerate env check FILE` judges its variables)"),
-    marks: &[Mark::Line(|l| starts(l, &["#SBATCH "]))],
+    marks: &[Mark::beginning(&["#SBATCH "])],
     samples: &["#!/bin/bash\n#SBATCH --nodes=2\nexport NCCL_DEBUG=INFO\nsrun ./all_reduce_perf\n"],
     ..Tool::NONE
 };
@@ -22,7 +22,10 @@ pub const NETPLAN: Tool = Tool {
     gives: Gives::NoFacts(
         "a configuration of netplan: what it asks for, not what is in force (`ip -d link; ip addr` shows that)",
     ),
-    marks: &[Mark::LineWith(|l| l == "network:", "ethernets:"), Mark::LineWith(|l| l == "network:", "bonds:")],
+    marks: &[
+        Mark::line_with(|l| l == "network:", "ethernets:").begins(&["network:"]),
+        Mark::line_with(|l| l == "network:", "bonds:").begins(&["network:"]),
+    ],
     commands: &[Command::any("netplan")],
     samples: &["network:\n  version: 2\n  ethernets:\n    enp24s0np0:\n      mtu: 9000\n"],
     ..Tool::NONE
@@ -36,7 +39,7 @@ pub const NETWORK_MANAGER: Tool = Tool {
     gives: Gives::NoFacts(
         "a connection of NetworkManager: what it asks for, not what is in force (`ip -d link; ip addr` shows that)",
     ),
-    marks: &[Mark::LineWith(|l| l == "[connection]", "type=")],
+    marks: &[Mark::line_with(|l| l == "[connection]", "type=").begins(&["[connection]"])],
     samples: &["[connection]\nid=enp24s0np0\ntype=ethernet\n\n[ethernet]\nmtu=9000\n"],
     ..Tool::NONE
 };
@@ -47,7 +50,7 @@ pub const SINFO: Tool = Tool {
     called: "sinfo",
     run: "sinfo",
     gives: Gives::NoFacts("the partitions of Slurm (`scontrol show node` has what it claims of each node)"),
-    marks: &[Mark::Line(|l| l.starts_with("PARTITION ") && l.contains(" NODELIST"))],
+    marks: &[Mark::line(|l| l.starts_with("PARTITION ") && l.contains(" NODELIST")).begins(&["PARTITION "])],
     commands: &[Command::any("sinfo")],
     samples: &[
         "PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST\ngpu*         up   infinite     30    mix gpu[001-030]\n",
@@ -63,7 +66,8 @@ pub const MACHINE_CONFIG_POOLS: Tool = Tool {
     gives: Gives::NoFacts(
         "the pools of OpenShift's machine configurations (`oc get machineconfig NAME -o yaml` has what one asks for)",
     ),
-    marks: &[Mark::Line(|l| l.starts_with("NAME ") && l.contains(" DEGRADED") && l.contains(" MACHINECOUNT"))],
+    marks: &[Mark::line(|l| l.starts_with("NAME ") && l.contains(" DEGRADED") && l.contains(" MACHINECOUNT"))
+        .begins(&["NAME "])],
     commands: &[Command::with("oc", &["get", "mcp"])],
     samples: &[
         "NAME     CONFIG               UPDATED   UPDATING   DEGRADED   MACHINECOUNT   READYMACHINECOUNT\nworker   rendered-worker-1    False     True       False      8              5\n",
@@ -79,7 +83,7 @@ pub const GPU_BURN: Tool = Tool {
     gives: Gives::NoFacts(
         "a run of gpu-burn: whether the GPUs compute rightly under load, and nothing of links or networks",
     ),
-    marks: &[Mark::LineWith(|l| l.contains("proc'd: ") && l.contains("Gflop/s"), "errors:")],
+    marks: &[Mark::line_with(|l| l.contains("proc'd: ") && l.contains("Gflop/s"), "errors:").holds(&["proc'd: "])],
     commands: &[Command::any("gpu_burn"), Command::any("gpu-burn")],
     samples: &[
         "Burning for 60 seconds.\n100.0%  proc'd: 6120 (58230 Gflop/s)   errors: 0   temps: 61 C \n\nTested 1 GPUs:\n\tGPU 0: OK\n",
@@ -93,7 +97,9 @@ pub const KUBECTL_NODES: Tool = Tool {
     called: "kubectl get nodes",
     run: "kubectl get nodes",
     gives: Gives::NoFacts("a list of Kubernetes' nodes (`kubectl get node NAME -o json` has what is claimed of one)"),
-    marks: &[Mark::Line(|l| l.starts_with("NAME ") && l.contains(" ROLES ") && l.contains(" VERSION"))],
+    marks: &[
+        Mark::line(|l| l.starts_with("NAME ") && l.contains(" ROLES ") && l.contains(" VERSION")).begins(&["NAME "])
+    ],
     samples: &["NAME         STATUS   ROLES    AGE   VERSION\ngpu-node-1   Ready    worker   12d   v1.31.4\n"],
     ..Tool::NONE
 };

@@ -12,7 +12,7 @@ pub const TOOL: Tool = Tool {
     called: "proc/cpuinfo",
     run: "cat /proc/cpuinfo",
     gives: Gives::Copy("proc/cpuinfo"),
-    marks: &[Mark::Line(is_own)],
+    marks: &[Mark::line(is_own).begins(&["processor", "vendor_id", "CPU implementer"])],
     commands: &[Command { program: "cat", args: Args::End("/proc/cpuinfo") }],
     files: &["cpuinfo"],
     read: Some(|b| seen(parse(b))),

@@ -11,7 +11,8 @@ pub const TOOL: Tool = Tool {
     run: "cpupower -c all frequency-info",
     gives: Gives::Facts,
     // People paste it beside what matters more.
-    marks: &[Mark::Aside(|l| analysed(l).is_some() || governor(l.trim()).is_some())],
+    marks: &[Mark::aside(|l| analysed(l).is_some() || governor(l.trim()).is_some())
+        .begins(&["analyzing CPU ", "The governor "])],
     commands: &[Command::with("cpupower", &["frequency-info"])],
     files: &["cpupower"],
     read: Some(|b| seen(parse(b))),

@@ -11,7 +11,7 @@ pub const TOOL: Tool = Tool {
     run: "dmidecode -t bios -t system -t baseboard",
     gives: Gives::Facts,
     // People paste it beside what matters more.
-    marks: &[Mark::Aside(is_own)],
+    marks: &[Mark::aside(is_own).begins(&["# dmidecode ", "SMBIOS ", "Handle 0x"])],
     // With `-s` it prints a value alone, which may be anything.
     commands: &[
         Command { program: "dmidecode", args: Args::None },

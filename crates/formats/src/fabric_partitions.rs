@@ -15,7 +15,7 @@ pub const TOOL: Tool = Tool {
     called: "fmpm -l",
     run: "fmpm -l",
     gives: Gives::NoFacts("a list of the fabric manager's partitions (`linerate vm layout --partitions` reads it)"),
-    marks: &[Mark::Json(|text| text.contains("\"partitionInfo\"") && text.contains("\"gpuInfo\""))],
+    marks: &[Mark::json(|text| text.contains("\"partitionInfo\"") && text.contains("\"gpuInfo\""))],
     commands: &[Command::with("fmpm", &["-l"])],
     read: Some(|b| seen(parse(b).is_ok())),
     samples: &[

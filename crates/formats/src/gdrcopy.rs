@@ -21,7 +21,9 @@ pub const TOOL: Tool = Tool {
     called: "GDRCopy",
     run: "gdrcopy_copybw",
     gives: Gives::NoFacts("a result of GDRCopy"),
-    marks: &[Mark::Aside(|l| test(l).is_some() || table(l).is_some())],
+    marks: &[Mark::aside(|l| test(l).is_some() || table(l).is_some())
+        .begins(&["BAR ", "writing test, size=", "reading test, size="])
+        .holds(&[ITERATIONS])],
     commands: &[Command::any("gdrcopy_copybw"), Command::any("gdrcopy_copylat")],
     words: &["writing test, size=", "reading test, size=", ITERATIONS],
     read: Some(|b| seen(parse(b))),

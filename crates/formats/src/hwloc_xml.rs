@@ -14,7 +14,7 @@ pub const TOOL: Tool = Tool {
     called: "topology of hwloc",
     run: "lstopo FILE.xml",
     gives: Gives::Facts,
-    marks: &[Mark::Root(|root, rest| root == "topology" && rest.contains("<object type=\"Machine\""))],
+    marks: &[Mark::root(|root, rest| root == "topology" && rest.contains("<object type=\"Machine\""))],
     read: Some(|b| seen(parse(b))),
     samples: &[
         "<?xml version=\"1.0\"?>\n<topology version=\"2.0\">\n<object type=\"Machine\" nodeset=\"0x00000001\">\n<object type=\"Bridge\">\n<object type=\"PCIDev\" pci_busid=\"0000:41:00.0\"/>\n</object>\n</object>\n</topology>\n",

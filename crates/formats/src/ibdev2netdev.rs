@@ -12,7 +12,7 @@ pub const TOOL: Tool = Tool {
     called: "ibdev2netdev",
     run: "ibdev2netdev",
     gives: Gives::Facts,
-    marks: &[Mark::Line(|l| l.contains("==>") && l.contains(" port ") && !l.contains(")==>"))],
+    marks: &[Mark::line(|l| l.contains("==>") && l.contains(" port ") && !l.contains(")==>")).holds(&["==>"])],
     commands: &[Command::any("ibdev2netdev")],
     files: &["ibdev2netdev"],
     read: Some(|b| seen(parse(b))),

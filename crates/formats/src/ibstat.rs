@@ -4,7 +4,7 @@ use crate::bounds::{Kept, Limit, NET_FUNCTIONS, TEXT_ITEMS, leave_out};
 use crate::gid::Gid;
 use crate::ib_port::{LinkLayer, PortState};
 use crate::text::{At, decode, leading_number, lines, number, split_key};
-use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
+use crate::tool::{Command, Gives, Mark, Tool, seen};
 use serde::Serialize;
 
 /// `ibstat`, `ibstatus`.
@@ -13,7 +13,7 @@ pub const TOOL: Tool = Tool {
     called: "ibstat",
     run: "ibstat",
     gives: Gives::Facts,
-    marks: &[Mark::Line(|l| starts(l, &["CA '", "Infiniband device '"]))],
+    marks: &[Mark::beginning(&["CA '", "Infiniband device '"])],
     commands: &[Command::any("ibstat"), Command::any("ibstatus")],
     files: &["ibstat"],
     read: Some(|b| seen(parse(b))),

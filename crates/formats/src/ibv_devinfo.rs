@@ -4,7 +4,7 @@ use crate::bounds::{Kept, Limit, NET_FUNCTIONS, TEXT_ITEMS, leave_out};
 use crate::gid::Gid;
 use crate::ib_port::{LinkLayer, PortState};
 use crate::text::{At, decode, leading_number, lines, number, split_key};
-use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
+use crate::tool::{Command, Gives, Mark, Tool, seen};
 use serde::Serialize;
 
 /// `ibv_devinfo`.
@@ -13,7 +13,7 @@ pub const TOOL: Tool = Tool {
     called: "ibv_devinfo",
     run: "ibv_devinfo -v",
     gives: Gives::Facts,
-    marks: &[Mark::Line(|l| starts(l, &["hca_id:"]))],
+    marks: &[Mark::beginning(&["hca_id:"])],
     commands: &[Command::any("ibv_devinfo")],
     files: &["ibv_devinfo"],
     read: Some(|b| seen(parse(b))),

@@ -12,8 +12,8 @@ pub const TOOL: Tool = Tool {
     run: "lldpcli show neighbors",
     gives: Gives::NoFacts("neighbours by LLDP: the switch ports of the interfaces, which no check reads"),
     marks: &[
-        Mark::Line(|l| begins(l).is_some()),
-        Mark::Json(|text| {
+        Mark::line(|l| begins(l).is_some()).begins(&["Interface:"]),
+        Mark::json(|text| {
             let first = text.trim_start().strip_prefix('{').unwrap_or_default().trim_start();
             first.starts_with("\"lldp\"") && text.contains("\"chassis\"")
         }),

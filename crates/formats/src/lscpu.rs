@@ -15,7 +15,16 @@ pub const TOOL: Tool = Tool {
     run: "lscpu",
     gives: Gives::Facts,
     // People paste it beside what matters more.
-    marks: &[Mark::Aside(is_own), Mark::Json(|text| text.contains("\"lscpu\"") && text.contains("\"field\""))],
+    marks: &[
+        Mark::aside(is_own).begins(&[
+            "On-line CPU(s) list",
+            "Off-line CPU(s) list",
+            "Thread(s) per core",
+            "Core(s) per socket",
+            "NUMA node",
+        ]),
+        Mark::json(|text| text.contains("\"lscpu\"") && text.contains("\"field\"")),
+    ],
     commands: &[Command::any("lscpu")],
     files: &["lscpu"],
     read: Some(|b| seen(parse(b))),

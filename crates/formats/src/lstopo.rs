@@ -14,7 +14,7 @@ pub const TOOL: Tool = Tool {
     run: "lstopo --of console",
     gives: Gives::Facts,
     // People paste it beside what matters more.
-    marks: &[Mark::Aside(is_own)],
+    marks: &[Mark::aside(is_own).begins(&["Package ", "NUMANode ", "HostBridge ", "Socket "])],
     commands: &[Command::any("lstopo"), Command::any("lstopo-no-graphics"), Command::any("hwloc-ls")],
     files: &["lstopo", "hwloc-ls"],
     read: Some(|b| seen(parse(b))),

@@ -1,7 +1,7 @@
 //! `mlnx_qos -i IF`: trust state and priority flow control.
 
 use crate::text::{At, decode, flag, lines, split_key};
-use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
+use crate::tool::{Command, Gives, Mark, Tool, seen};
 use serde::Serialize;
 
 /// `mlnx_qos`.
@@ -10,7 +10,7 @@ pub const TOOL: Tool = Tool {
     called: "mlnx_qos",
     run: "mlnx_qos -i IF",
     gives: Gives::Facts,
-    marks: &[Mark::Line(|l| starts(l, &["Priority trust state:", "PFC configuration:", "DCBX mode:"]))],
+    marks: &[Mark::beginning(&["Priority trust state:", "PFC configuration:", "DCBX mode:"])],
     commands: &[Command::any("mlnx_qos")],
     files: &["mlnx_qos"],
     read: Some(|b| seen(parse(b))),

@@ -13,11 +13,12 @@ pub const TOOL: Tool = Tool {
     run: "mlxlink -d mlx5_0 -c",
     gives: Gives::Facts,
     marks: &[
-        Mark::Line(|l| {
+        Mark::line(|l| {
             starts(l, &["Physical state  ", "Raw Physical BER  ", "Effective Physical BER  "]) && l.contains(" : ")
-        }),
-        Mark::LineWith(|l| l == "Operational Info", "Loopback Mode "),
-        Mark::LineWith(|l| l == "Physical Counters and BER Info", " : "),
+        })
+        .begins(&["Physical state  ", "Raw Physical BER  ", "Effective Physical BER  "]),
+        Mark::line_with(|l| l == "Operational Info", "Loopback Mode ").begins(&["Operational Info"]),
+        Mark::line_with(|l| l == "Physical Counters and BER Info", " : ").begins(&["Physical Counters and BER Info"]),
     ],
     commands: &[Command::any("mlxlink"), Command::any("mstlink")],
     files: &["mlxlink", "mstlink"],

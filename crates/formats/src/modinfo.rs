@@ -11,7 +11,7 @@ pub const MODINFO: Tool = Tool {
     run: "modinfo mlx5_core",
     // The node's facts are of the modules that are loaded.
     gives: Gives::NoFacts("what modinfo shows of a module on disk, which need not be the one that is loaded"),
-    marks: &[Mark::Aside(|l| file(l).is_some_and(|f| !f.contains("nvidia")))],
+    marks: &[Mark::aside(|l| file(l).is_some_and(|f| !f.contains("nvidia"))).begins(&["filename:"])],
     commands: &[Command::any("modinfo")],
     files: &["modinfo"],
     read: Some(|b| seen(parse_modinfo(b))),
@@ -27,7 +27,7 @@ pub const MODPROBE: Tool = Tool {
     called: "modprobe",
     run: "modprobe nvidia_peermem",
     gives: Gives::NoFacts("messages of modprobe"),
-    marks: &[Mark::Aside(|l| failure(l).is_some())],
+    marks: &[Mark::aside(|l| failure(l).is_some()).begins(&["modprobe: "])],
     commands: &[Command::any("modprobe")],
     files: &["modprobe"],
     read: Some(|b| seen(parse_modprobe(b))),

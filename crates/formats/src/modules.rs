@@ -13,9 +13,11 @@ pub const TOOL: Tool = Tool {
     run: "cat /proc/modules",
     gives: Gives::Copy("proc/modules"),
     // The state and the address of `/proc/modules` are unmistakable.
-    marks: &[Mark::Line(|l| {
+    marks: &[Mark::line(|l| {
         starts(l, &["Module "]) && l.ends_with("Used by") || l.contains(" Live 0x") && !parse(l.as_bytes()).is_empty()
-    })],
+    })
+    .begins(&["Module "])
+    .holds(&[" Live 0x"])],
     commands: &[Command { program: "cat", args: Args::End("/proc/modules") }, Command::any("lsmod")],
     files: &["modules", "lsmod"],
     read: Some(|b| seen(parse(b))),

@@ -12,7 +12,7 @@ pub const TOOL: Tool = Tool {
     called: "mst status",
     run: "mst status -v",
     gives: Gives::Facts,
-    marks: &[Mark::Line(|l| l == "MST modules:" || is_head(l))],
+    marks: &[Mark::line(|l| l == "MST modules:" || is_head(l)).begins(&["MST modules:", "DEVICE_TYPE"])],
     commands: &[Command::with("mst", &["status"])],
     files: &["mst_status", "mst-status"],
     read: Some(|b| seen(read(b))),

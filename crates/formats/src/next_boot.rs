@@ -12,7 +12,7 @@ pub const GRUB_DEFAULTS: Tool = Tool {
     called: "/etc/default/grub",
     run: "cat /etc/default/grub",
     gives: Gives::Copy("etc/default/grub"),
-    marks: &[Mark::Line(|l| starts(l, &["GRUB_CMDLINE_LINUX=", "GRUB_CMDLINE_LINUX_DEFAULT="]))],
+    marks: &[Mark::beginning(&["GRUB_CMDLINE_LINUX=", "GRUB_CMDLINE_LINUX_DEFAULT="])],
     commands: &[Command { program: "cat", args: Args::End("/etc/default/grub") }],
     read: Some(|b| seen(grub_defaults(&[b]))),
     samples: &[
@@ -29,7 +29,7 @@ pub const GRUB_CFG: Tool = Tool {
     called: "grub.cfg",
     run: "cat /boot/grub/grub.cfg",
     gives: Gives::Facts,
-    marks: &[Mark::LineWith(|l| starts(l, &["menuentry '", "menuentry \""]), "linux")],
+    marks: &[Mark::line_with(|l| starts(l, &["menuentry '", "menuentry \""]), "linux").begins(&["menuentry "])],
     commands: &[Command { program: "cat", args: Args::End("grub.cfg") }],
     read: Some(|b| seen(grub_cfg(b))),
     samples: &[
@@ -45,7 +45,7 @@ pub const BOOT_ENTRY: Tool = Tool {
     called: "boot loader entry",
     run: "cat /boot/loader/entries/*.conf",
     gives: Gives::Facts,
-    marks: &[Mark::Whole(|t| {
+    marks: &[Mark::whole(|t| {
         let has = |key: &str| lines(t).any(|(_, l)| l.split_once([' ', '\t']).is_some_and(|(k, _)| k == key));
         has("options") && has("linux") && (has("title") || has("version"))
     })],
@@ -63,7 +63,7 @@ pub const MACHINE_CONFIG: Tool = Tool {
     called: "MachineConfig (OpenShift)",
     run: "oc get machineconfig NAME -o yaml",
     gives: Gives::Facts,
-    marks: &[Mark::LineWith(|l| l == "kind: MachineConfig", MACHINE_CONFIG_LIST)],
+    marks: &[Mark::line_with(|l| l == "kind: MachineConfig", MACHINE_CONFIG_LIST).begins(&["kind: MachineConfig"])],
     commands: &[Command::with("oc", &["get", "mc", "yaml"]), Command::with("oc", &["get", "machineconfig", "yaml"])],
     read: Some(|b| seen(machine_config(b))),
     samples: &[
@@ -78,7 +78,7 @@ pub const TALOS: Tool = Tool {
     called: "machine configuration (Talos)",
     run: "talosctl get machineconfig -o yaml",
     gives: Gives::Facts,
-    marks: &[Mark::LineWith(|l| l == TALOS_LIST, "install:")],
+    marks: &[Mark::line_with(|l| l == TALOS_LIST, "install:").begins(&[TALOS_LIST])],
     commands: &[Command::with("talosctl", &["get", "machineconfig"])],
     read: Some(|b| seen(talos(b))),
     samples: &["machine:\n  install:\n    disk: /dev/sda\n    extraKernelArgs:\n      - iommu=pt\n      - -selinux\n"],

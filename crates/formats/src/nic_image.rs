@@ -13,8 +13,9 @@ pub const FLINT: Tool = Tool {
     run: "flint -d DEVICE q",
     gives: Gives::Facts,
     marks: &[
-        Mark::Line(|l| l.strip_prefix("Image type:").is_some_and(|v| v.trim_start().starts_with("FS"))),
-        Mark::LineWith(|l| starts(l, &["FW Version:"]), "PSID:"),
+        Mark::line(|l| l.strip_prefix("Image type:").is_some_and(|v| v.trim_start().starts_with("FS")))
+            .begins(&["Image type:"]),
+        Mark::line_with(|l| starts(l, &["FW Version:"]), "PSID:").begins(&["FW Version:"]),
     ],
     commands: &[Command::any("flint"), Command::any("mstflint")],
     files: &["flint", "mstflint"],
@@ -29,9 +30,10 @@ pub const MANAGER: Tool = Tool {
     called: "mlxfwmanager",
     run: "mlxfwmanager --query",
     gives: Gives::Facts,
-    marks: &[Mark::Line(|l| {
+    marks: &[Mark::line(|l| {
         starts(l, &["PCI Device Name:"]) || starts(l, &["Querying "]) && l.contains(" devices firmware")
-    })],
+    })
+    .begins(&["PCI Device Name:", "Querying "])],
     commands: &[Command::any("mlxfwmanager"), Command::any("mstfwmanager")],
     files: &["mlxfwmanager", "mstfwmanager"],
     read: Some(|b| seen(read(b))),

@@ -12,7 +12,8 @@ pub const TOOL: Tool = Tool {
     run: "numactl --hardware",
     gives: Gives::Facts,
     // People paste it beside what matters more: whole descriptions of machines hold it before lspci.
-    marks: &[Mark::Aside(|l| available(l).is_some() || l.trim_end() == "node distances:")],
+    marks: &[Mark::aside(|l| available(l).is_some() || l.trim_end() == "node distances:")
+        .begins(&["available: ", "node distances:"])],
     commands: &[Command::with("numactl", &["--hardware"]), Command { program: "numactl", args: Args::Words(&["-H"]) }],
     files: &["numactl"],
     read: Some(|b| seen(parse(b))),

@@ -9,7 +9,7 @@ pub const TOOL: Tool = Tool {
     run: "cat /etc/os-release",
     gives: Gives::Copy("etc/os-release"),
     // Scripts print it above what matters more.
-    marks: &[Mark::Aside(is_own)],
+    marks: &[Mark::aside(is_own).begins(&["PRETTY_NAME=", "ID_LIKE=", "VERSION_", "UBUNTU_CODENAME="])],
     commands: &[
         Command { program: "cat", args: Args::End("/etc/os-release") },
         Command { program: "cat", args: Args::End("/etc/*release") },

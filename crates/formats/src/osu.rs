@@ -19,7 +19,7 @@ pub const TOOL: Tool = Tool {
     called: "OSU micro-benchmarks",
     run: "mpirun -np 2 osu_bw -d cuda D D",
     gives: Gives::NoFacts("a result of the OSU micro-benchmarks"),
-    marks: &[Mark::Aside(|line| title(line).is_some())],
+    marks: &[Mark::aside(|line| title(line).is_some()).begins(&["# OSU "])],
     words: &["# OSU "],
     read: Some(|b| seen(parse(b))),
     samples: &["# OSU MPI-CUDA Bandwidth Test v7.5\n", "# OSU MPI Latency Test\n# Size          Latency (us)\n"],

@@ -11,9 +11,10 @@ pub const TOOL: Tool = Tool {
     called: "perfquery",
     run: "perfquery -x",
     gives: Gives::Facts,
-    marks: &[Mark::Line(|l| {
+    marks: &[Mark::line(|l| {
         starts(l, &["# Port"]) && l.contains(" counters: Lid ") || starts(l, &["PortSelect:..", "PortXmitData:.."])
-    })],
+    })
+    .begins(&["# Port", "PortSelect:..", "PortXmitData:.."])],
     commands: &[Command::any("perfquery")],
     files: &["perfquery"],
     read: Some(|b| seen(read(b))),

@@ -13,7 +13,7 @@ pub const DETECT_VIRT: Tool = Tool {
     called: "systemd-detect-virt",
     run: "systemd-detect-virt",
     gives: Gives::Facts,
-    marks: &[Mark::Whole(|text| {
+    marks: &[Mark::whole(|text| {
         let mut content = content(text);
         content.next().is_some_and(|l| HYPERVISORS.contains(&l)) && content.next().is_none()
     })],
@@ -30,7 +30,7 @@ pub const MODINFO_NVIDIA: Tool = Tool {
     called: "modinfo",
     run: "modinfo nvidia",
     gives: Gives::Facts,
-    marks: &[Mark::Line(|line| starts(line, &["filename:"]) && line.contains("nvidia"))],
+    marks: &[Mark::line(|line| starts(line, &["filename:"]) && line.contains("nvidia")).begins(&["filename:"])],
     commands: &[Command { program: "modinfo", args: Args::Within("nvidia") }],
     samples: &["filename: /lib/modules/6.8/nvidia.ko\n"],
     ..Tool::NONE
@@ -42,10 +42,11 @@ pub const TUNED: Tool = Tool {
     called: "tuned-adm active",
     run: "tuned-adm active",
     gives: Gives::NoFacts("the profile of TuneD; what it sets is in the kernel's own files"),
-    marks: &[Mark::Aside(|l| {
+    marks: &[Mark::aside(|l| {
         let name = l.strip_prefix("Current active profile: ").unwrap_or_default();
         !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_. ".contains(&b))
-    })],
+    })
+    .begins(&["Current active profile: "])],
     commands: &[Command::with("tuned-adm", &["active"])],
     files: &["tuned-adm"],
     samples: &["Current active profile: throughput-performance\n"],
@@ -59,9 +60,10 @@ pub const ROCM_SMI: Tool = Tool {
     run: "rocm-smi --showtopo",
     gives: Gives::NoFacts("what rocm-smi shows of AMD's accelerators"),
     // Scripts of jobs print it above what matters more.
-    marks: &[Mark::Aside(|l| {
+    marks: &[Mark::aside(|l| {
         l.starts_with("===") && l.ends_with("===") && l.contains(" ROCm System Management Interface ")
-    })],
+    })
+    .begins(&["==="])],
     commands: &[Command::any("rocm-smi")],
     files: &["rocm-smi"],
     samples: &[
@@ -76,9 +78,10 @@ pub const AMD_SMI: Tool = Tool {
     called: "amd-smi topology",
     run: "amd-smi topology",
     gives: Gives::NoFacts("what amd-smi shows of AMD's accelerators"),
-    marks: &[Mark::Aside(|l| {
+    marks: &[Mark::aside(|l| {
         matches!(l, "ACCESS TABLE:" | "WEIGHT TABLE:" | "HOPS TABLE:" | "LINK TYPE TABLE:" | "NUMA BW TABLE:")
-    })],
+    })
+    .begins(&["ACCESS TABLE:", "WEIGHT TABLE:", "HOPS TABLE:", "LINK TYPE TABLE:", "NUMA BW TABLE:"])],
     commands: &[Command::any("amd-smi")],
     files: &["amd-smi"],
     samples: &[
@@ -94,7 +97,7 @@ pub const NCCL_TOPO_XML: Tool = Tool {
     run: "NCCL_TOPO_DUMP_FILE=FILE, in the environment of a job",
     gives: Gives::NoFacts("a topology that NCCL wrote"),
     // `version` is what NCCL asks for; files that people write have it, however else they are wrong.
-    marks: &[Mark::Root(|root, rest| {
+    marks: &[Mark::root(|root, rest| {
         let tag = rest.split('>').next().unwrap_or_default();
         root == "system" && (tag.contains("version=") || rest.contains("<cpu"))
     })],

@@ -13,8 +13,8 @@ pub const TOOL: Tool = Tool {
     run: "rdma dev",
     gives: Gives::Facts,
     marks: &[
-        Mark::Line(|l| text_device(l, 0).is_some()),
-        Mark::Json(|text| {
+        Mark::line(|l| text_device(l, 0).is_some()).holds(&[": node_type "]),
+        Mark::json(|text| {
             !text.trim_start().starts_with('{') && text.contains("\"ifname\"") && text.contains("\"node_type\"")
         }),
     ],
@@ -49,7 +49,7 @@ pub const LIST: Tool = Tool {
     called: "ibv_devices",
     run: "ibv_devices",
     gives: Gives::Facts,
-    marks: &[Mark::Line(|l| l.split_whitespace().eq(["device", "node", "GUID"]))],
+    marks: &[Mark::line(|l| l.split_whitespace().eq(["device", "node", "GUID"])).begins(&["device"])],
     commands: &[Command::any("ibv_devices")],
     files: &["ibv_devices", "ibv-devices"],
     read: Some(|b| seen(read_list(b))),

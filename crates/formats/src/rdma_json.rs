@@ -14,8 +14,8 @@ pub const LINK: Tool = Tool {
     run: "rdma -j link",
     gives: Gives::Facts,
     marks: &[
-        Mark::Line(|l| l.contains(" state ") && starts(l, &["link "]) && l.contains('/')),
-        Mark::Json(|text| text.contains("\"ifname\"") && text.contains("\"physical_state\"")),
+        Mark::line(|l| l.contains(" state ") && starts(l, &["link "]) && l.contains('/')).begins(&["link "]),
+        Mark::json(|text| text.contains("\"ifname\"") && text.contains("\"physical_state\"")),
     ],
     commands: &[Command::with("rdma", &["link"])],
     documents: &["rdma-link"],
@@ -35,8 +35,8 @@ pub const STATISTIC: Tool = Tool {
     run: "rdma -j statistic",
     gives: Gives::Facts,
     marks: &[
-        Mark::Line(|l| text_counters(l).is_some_and(|(_, _, c)| !c.is_empty())),
-        Mark::Json(|text| {
+        Mark::line(|l| text_counters(l).is_some_and(|(_, _, c)| !c.is_empty())).begins(&["link "]),
+        Mark::json(|text| {
             text.trim_start().starts_with('[')
                 && text.contains("\"ifname\"")
                 && !text.contains("\"physical_state\"")
@@ -63,8 +63,8 @@ pub const SYSTEM: Tool = Tool {
     run: "rdma system",
     gives: Gives::Facts,
     marks: &[
-        Mark::Line(|l| starts(l, &["netns shared", "netns exclusive"])),
-        Mark::Json(|text| text.contains("\"netns\"") && !text.contains("\"ifname\"")),
+        Mark::beginning(&["netns shared", "netns exclusive"]),
+        Mark::json(|text| text.contains("\"netns\"") && !text.contains("\"ifname\"")),
     ],
     commands: &[Command::with("rdma", &["system"])],
     read: Some(|b| seen(parse_system(b))),

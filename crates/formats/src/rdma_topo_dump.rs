@@ -20,7 +20,7 @@ pub const DUMP: Tool = Tool {
     called: "rdma_topo",
     run: "rdma_topo dump",
     gives: Gives::Facts,
-    marks: &[Mark::Json(|text| ["\"realpath\"", "\"config\"", "\"modalias\""].iter().all(|key| text.contains(key)))],
+    marks: &[Mark::json(|text| ["\"realpath\"", "\"config\"", "\"modalias\""].iter().all(|key| text.contains(key)))],
     commands: &[Command::with("rdma_topo", &["dump"])],
     read: Some(|b| seen(parse(b).is_ok())),
     samples: &[
@@ -36,7 +36,7 @@ pub const CHECK: Tool = Tool {
     called: "rdma_topo",
     run: "rdma_topo check",
     gives: Gives::Facts,
-    marks: &[Mark::Whole(|text| {
+    marks: &[Mark::whole(|text| {
         let mut content = content(text).peekable();
         content.peek().is_some() && content.all(|l| starts(l, &["OK", "FAIL"]))
     })],
@@ -51,7 +51,7 @@ pub const TOPO: Tool = Tool {
     called: "rdma_topo",
     run: "rdma_topo topo -j",
     gives: Gives::Facts,
-    marks: &[Mark::Json(|text| text.contains("\"rdma_dma\"") || text.contains("\"rdma_nic_pp\""))],
+    marks: &[Mark::json(|text| text.contains("\"rdma_dma\"") || text.contains("\"rdma_nic_pp\""))],
     commands: &[Command::any("rdma_topo")],
     documents: &["rdma_topo", "rdma-topo"],
     samples: &["[{\"rdma_nic_pp\": \"0000:00:01.0\"}]"],

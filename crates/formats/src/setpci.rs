@@ -12,7 +12,7 @@ pub const TOOL: Tool = Tool {
     called: "setpci",
     run: "sudo setpci -v -s 41:00.0 ECAP_ACS+6.w",
     gives: Gives::Facts,
-    marks: &[Mark::Line(|l| verbose(l).is_some())],
+    marks: &[Mark::line(|l| verbose(l).is_some()).holds(&[" @"])],
     commands: &[Command::any("setpci")],
     files: &["setpci"],
     read: Some(|b| seen(read(b))),

@@ -13,7 +13,7 @@ pub const TOOL: Tool = Tool {
     called: "show_gids",
     run: "show_gids",
     gives: Gives::Facts,
-    marks: &[Mark::Line(|l| is_head(l) || found(l).is_some())],
+    marks: &[Mark::line(|l| is_head(l) || found(l).is_some()).begins(&["DEV", "n_gids_found="])],
     commands: &[Command::any("show_gids")],
     files: &["show_gids", "show-gids"],
     read: Some(|b| seen(parse(b))),

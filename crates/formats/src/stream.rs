@@ -20,7 +20,11 @@ pub const TOOL: Tool = Tool {
     called: "STREAM",
     run: "OMP_PROC_BIND=spread ./stream",
     gives: Gives::NoFacts("a result of STREAM"),
-    marks: &[Mark::Aside(|l| title(l).is_some_and(|t| t.0 == Memory::Host) || l.trim() == HEADER)],
+    marks: &[Mark::aside(|l| title(l).is_some_and(|t| t.0 == Memory::Host) || l.trim() == HEADER).begins(&[
+        "STREAM version ",
+        CUDA_TITLE,
+        HEADER,
+    ])],
     words: &["STREAM version ", HEADER],
     read: Some(|b| seen(parse(b))),
     samples: &[
@@ -35,7 +39,7 @@ pub const CUDA: Tool = Tool {
     name: "cuda-stream",
     run: "./stream, of cuda-stream",
     gives: Gives::NoFacts("a result of STREAM on a GPU"),
-    marks: &[Mark::Aside(|l| title(l).is_some_and(|t| t.0 == Memory::Cuda))],
+    marks: &[Mark::aside(|l| title(l).is_some_and(|t| t.0 == Memory::Cuda)).begins(&["STREAM version ", CUDA_TITLE])],
     words: &[CUDA_TITLE],
     samples: &[" STREAM Benchmark implementation in CUDA\n Array size (double precision) = 536.87 MB\n"],
     ..TOOL

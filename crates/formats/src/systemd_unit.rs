@@ -16,7 +16,10 @@ pub const TOOL: Tool = Tool {
     called: "unit (systemd)",
     run: "systemctl cat UNIT",
     gives: Gives::Facts,
-    marks: &[Mark::LineWith(|l| l == "[Service]", "Exec"), Mark::LineWith(|l| l == "[Service]", "Limit")],
+    marks: &[
+        Mark::line_with(|l| l == "[Service]", "Exec").begins(&["[Service]"]),
+        Mark::line_with(|l| l == "[Service]", "Limit").begins(&["[Service]"]),
+    ],
     commands: &[Command::with("systemctl", &["cat"])],
     read: Some(|b| seen(parse(b))),
     samples: &[

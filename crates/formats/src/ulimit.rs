@@ -12,7 +12,11 @@ pub const ULIMIT: Tool = Tool {
     run: "ulimit -a",
     gives: Gives::Facts,
     // People paste it beside what matters more.
-    marks: &[Mark::Aside(|l| row(l).is_some())],
+    marks: &[Mark::aside(|l| row(l).is_some()).begins(&[
+        "max locked memory",
+        "-l: locked-in-memory size",
+        "locked memory(kbytes)",
+    ])],
     commands: &[Command::any("ulimit")],
     files: &["ulimit"],
     read: Some(|b| seen(parse_ulimit(b))),
@@ -30,7 +34,7 @@ pub const PRLIMIT: Tool = Tool {
     called: "prlimit",
     run: "prlimit",
     gives: Gives::Facts,
-    marks: &[Mark::Aside(|l| l.split_whitespace().eq(HEAD.iter().copied()))],
+    marks: &[Mark::aside(|l| l.split_whitespace().eq(HEAD.iter().copied())).begins(&["RESOURCE"])],
     commands: &[Command::any("prlimit")],
     files: &["prlimit"],
     read: Some(|b| seen(parse_prlimit(b))),

@@ -12,7 +12,7 @@ pub const TOOL: Tool = Tool {
     run: "uname -a",
     gives: Gives::Facts,
     // Scripts print it above what matters more.
-    marks: &[Mark::Aside(|l| of_all(l).is_some())],
+    marks: &[Mark::aside(|l| of_all(l).is_some()).begins(&["Linux"])],
     commands: &[Command::any("uname")],
     files: &["uname"],
     read: Some(|b| seen(parse(b))),

@@ -14,7 +14,7 @@ pub use event::{AerSeverity, AmdVi, DomainKind, Event, LimitedBy, Mlx5Event};
 pub use header::{Time, split};
 
 use crate::text::{decode, line_number};
-use crate::tool::{Command, Gives, Mark, Tool, seen};
+use crate::tool::{Command, DIGITS, Gives, Mark, Tool, seen};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, Match, Span, packed};
 use std::sync::OnceLock;
 
@@ -24,7 +24,16 @@ pub const TOOL: Tool = Tool {
     called: "kernel log",
     run: "dmesg",
     gives: Gives::KernelLog,
-    marks: &[Mark::Line(is_own)],
+    // Whatever may stand before a message, and what messages begin with.
+    marks: &[
+        Mark::line(is_own).begins(&["<", "["]).holds(&["kernel:"]),
+        Mark::line(is_own).begins(DIGITS),
+        Mark::line(is_own).begins(header::FACILITIES),
+        Mark::line(is_own).begins(header::MONTHS),
+        Mark::line(is_own).begins(shape::BEGINNINGS),
+        Mark::line(is_own).begins(shape::PEERMEM).holds(shape::OF_MODULES),
+        Mark::line(is_own).begins(&["nv_mem_client", "nvidia-nvswitch"]).holds(shape::ADDRESS_ENDS),
+    ],
     commands: &[Command::any("dmesg"), Command::any("journalctl")],
     files: &["dmesg", "journal", "kern.log"],
     read: Some(|b| seen(scan(b))),

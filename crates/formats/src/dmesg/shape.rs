@@ -3,7 +3,7 @@
 use crate::pci::Bdf;
 
 /// What messages without a device begin with: the `pr_fmt` of their files.
-const BEGINNINGS: &[&str] = &[
+pub(super) const BEGINNINGS: &[&str] = &[
     "iommu: ",
     "AMD-Vi: ",
     "DMAR: ",
@@ -33,11 +33,15 @@ const BEGINNINGS: &[&str] = &[
 ];
 
 /// What is said behind a module's name: by the module loader (`nvidia_peermem: Unknown symbol …`), and by `nvidia-nvswitch3` of a switch.
-const OF_MODULES: &[&str] =
+pub(super) const OF_MODULES: &[&str] =
     &["SXid (PCI:", "disagrees about version of symbol ", "Unknown symbol ", "unknown parameter '"];
 
 /// Modules for memory of GPUs, which print with and without a colon.
-const PEERMEM: &[&str] = &["nvidia-peermem", "nvidia_peermem", "nv_peer_mem"];
+pub(super) const PEERMEM: &[&str] = &["nvidia-peermem", "nvidia_peermem", "nv_peer_mem"];
+
+/// The end of a device's address, with what follows it in a message.
+pub(super) const ADDRESS_ENDS: &[&str] =
+    &[".0:", ".1:", ".2:", ".3:", ".4:", ".5:", ".6:", ".7:", ".0 ", ".1 ", ".2 ", ".3 ", ".4 ", ".5 ", ".6 ", ".7 "];
 
 /// Whether a message begins as one of the kernel's does.
 pub(super) fn begins(m: &str) -> bool {

@@ -14,8 +14,8 @@ pub const TOOL: Tool = Tool {
     run: "ethtool -i IF",
     gives: Gives::Facts,
     marks: &[
-        Mark::Line(|l| starts(l, &["expansion-rom-version:", "supports-register-dump: ", "supports-priv-flags: "])),
-        Mark::LineWith(|l| starts(l, &["firmware-version: "]), "bus-info: "),
+        Mark::beginning(&["expansion-rom-version:", "supports-register-dump: ", "supports-priv-flags: "]),
+        Mark::line_with(|l| starts(l, &["firmware-version: "]), "bus-info: ").begins(&["firmware-version: "]),
     ],
     commands: &[Command::with("ethtool", &["-i"])],
     files: &["ethtool-i", "ethtool_i"],

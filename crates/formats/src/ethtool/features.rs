@@ -11,7 +11,7 @@ pub const TOOL: Tool = Tool {
     called: "ethtool -k",
     run: "ethtool -k IF",
     gives: Gives::NoFacts("ethtool's offloads of an interface, which no check reads"),
-    marks: &[Mark::Line(|l| starts(l, &["Features for "]) && l.ends_with(':'))],
+    marks: &[Mark::line(|l| starts(l, &["Features for "]) && l.ends_with(':')).begins(&["Features for "])],
     commands: &[Command::with("ethtool", &["-k"])],
     read: Some(|b| seen(read(b))),
     samples: &["Features for eth0:\nrx-checksumming: on\nlarge-receive-offload: off [fixed]\n"],

@@ -12,7 +12,7 @@ pub const TOOL: Tool = Tool {
     called: "ethtool -m",
     run: "ethtool -m IF",
     gives: Gives::NoFacts("ethtool's data of a module or cable, which no check reads"),
-    marks: &[Mark::Line(is_identifier)],
+    marks: &[Mark::line(is_identifier).begins(&["Identifier"])],
     commands: &[Command::with("ethtool", &["-m"])],
     read: Some(|b| seen(read(b))),
     samples: &[

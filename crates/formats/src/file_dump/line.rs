@@ -191,9 +191,11 @@ fn denied(line: &str) -> Option<&str> {
     (["cat", "grep", "head", "tail", "more"].contains(&tool) && is_path(path)).then_some(path)
 }
 
+/// Of the kernel's settings.
+pub(super) const AREAS: &[&str] = &["abi", "debug", "dev", "fs", "kernel", "net", "sunrpc", "user", "vm"];
+
 /// `net.core.rmem_max = 212992` as `proc/sys/net/core/rmem_max`. A dot within a name is printed as `/`.
 pub(super) fn setting(line: &str) -> Option<(String, &str)> {
-    const AREAS: &[&str] = &["abi", "debug", "dev", "fs", "kernel", "net", "sunrpc", "user", "vm"];
     let (name, value) = line.trim().split_once(" = ").or_else(|| Some((line.trim().strip_suffix(" =")?, "")))?;
     let (area, rest) = name.split_once('.')?;
     let good = AREAS.contains(&area)

@@ -29,8 +29,9 @@ pub const TOOL: Tool = Tool {
     run: "grep -r . /sys/class/infiniband/*/ports/*/{state,rate}",
     gives: Gives::Facts,
     marks: &[
-        Mark::Line(line::is_own),
-        Mark::LineWhere(line::is_relative, |text| text.lines().any(|l| matches!(line::directory(l), Some(Some(_))))),
+        Mark::line(line::is_own).holds(&["/sys/", "/proc/"]),
+        Mark::line_where(line::is_relative, |text| text.lines().any(|l| matches!(line::directory(l), Some(Some(_)))))
+            .begins(&["=== ./", "==> ./"]),
     ],
     read: Some(|b| seen(!parse(b).files.is_empty())),
     samples: &[
@@ -50,7 +51,7 @@ pub const SYSCTL: Tool = Tool {
     called: "sysctl",
     run: "sysctl -a",
     gives: Gives::Facts,
-    marks: &[Mark::Line(|l| line::setting(l).is_some())],
+    marks: &[Mark::line(|l| line::setting(l).is_some()).begins(line::AREAS)],
     commands: &[Command::any("sysctl")],
     files: &["sysctl"],
     read: Some(|b| seen(!parse(b).files.is_empty())),

@@ -26,8 +26,8 @@ pub const TOOL: Tool = Tool {
     run: "fio JOB --output-format=normal,json",
     gives: Gives::NoFacts("a result of fio"),
     marks: &[
-        Mark::Aside(is_own),
-        Mark::Json(|t| t.contains("\"fio version\"") || t.contains("\"jobs\"") && t.contains("\"jobname\"")),
+        Mark::aside(is_own).begins(&["fio-", "fio: "]).holds(&[": (groupid=", ": (g=", ";fio-"]),
+        Mark::json(|t| t.contains("\"fio version\"") || t.contains("\"jobs\"") && t.contains("\"jobname\"")),
     ],
     commands: &[Command::any("fio")],
     words: &["fio-", "\"fio version\"", "fio: ", ": (groupid=", "Run status group", "%=0;0%=0;0%=0;"],

@@ -17,9 +17,10 @@ pub const TOOL: Tool = Tool {
     run: "ip -d link; ip addr",
     gives: Gives::Facts,
     marks: &[
-        Mark::Line(|l| text::header(l).is_some() || brief::link(l).is_some() || brief::address(l).is_some()),
+        Mark::line(|l| text::header(l).is_some() || brief::link(l).is_some() || brief::address(l).is_some())
+            .holds(LITERALS),
         // Other programs put the list into an object of theirs.
-        Mark::Json(|text| {
+        Mark::json(|text| {
             !text.trim_start().starts_with('{')
                 && ["\"ifindex\"", "\"operstate\"", "\"flags\""].iter().all(|w| text.contains(w))
         }),
@@ -113,6 +114,9 @@ impl List {
         }
     }
 }
+
+/// A header's flags, and a state, without which no row is brief.
+const LITERALS: &[&str] = &[": <", "UNKNOWN", "NOTPRESENT", "DOWN", "DORMANT", "TESTING", "UP"];
 
 /// The kernel's word for a state that `ip` prints.
 fn state(word: &str) -> Option<&'static str> {

@@ -23,7 +23,7 @@ pub use run::{
     Way,
 };
 
-use crate::tool::{Command, Gives, Mark, seen};
+use crate::tool::{Command, DIGITS, Gives, Mark, seen};
 
 /// iperf3.
 pub const IPERF3: crate::Tool = crate::Tool {
@@ -32,8 +32,8 @@ pub const IPERF3: crate::Tool = crate::Tool {
     run: "iperf3 -c SERVER",
     gives: Gives::NoFacts("a result of iperf3"),
     marks: &[
-        Mark::Aside(|l| own::program(l) == Some(Tool::Iperf3)),
-        Mark::Json(|text| {
+        Mark::aside(|l| own::program(l) == Some(Tool::Iperf3)).begins(own::BEGINNINGS).holds(own::LITERALS),
+        Mark::json(|text| {
             let has = |key: &str| text.contains(key);
             has("\"start\"") && (has("\"connected\"") || has("\"iperf ")) && (has("\"intervals\"") || has("\"event\""))
         }),
@@ -69,7 +69,10 @@ pub const IPERF2: crate::Tool = crate::Tool {
     called: "iperf",
     run: "iperf -c SERVER -e",
     gives: Gives::NoFacts("a result of iperf 2"),
-    marks: &[Mark::Aside(|l| own::program(l) == Some(Tool::Iperf2))],
+    marks: &[
+        Mark::aside(|l| own::program(l) == Some(Tool::Iperf2)).begins(own::BEGINNINGS).holds(own::LITERALS),
+        Mark::aside(is_csv_line).begins(DIGITS),
+    ],
     commands: &[Command::any("iperf")],
     words: &["Client connecting to ", "Server listening on UDP", "Server listening on TCP", "  Bandwidth"],
     read: Some(|b| seen(parse(b))),

@@ -2,6 +2,12 @@
 
 use super::{Tool, is_csv_line};
 
+/// What lines of one of the programs begin with, but for the rows of iperf 2 as CSV.
+pub(super) const BEGINNINGS: &[&str] =
+    &["Accepted connection from ", "iperf3: ", "iperf Done.", "Server listening on ", "Client connecting to "];
+/// What stands in the others: the header, connections, rows.
+pub(super) const LITERALS: &[&str] = &["[ ID]", "Connecting to host ", "] local ", "bits/sec", "Bytes/sec"];
+
 /// The program of a line.
 pub(super) fn program(line: &str) -> Option<Tool> {
     let has = |word: &str| line.contains(word);

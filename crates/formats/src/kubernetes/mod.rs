@@ -20,7 +20,7 @@ pub const TOOL: Tool = Tool {
     called: "kubectl get node -o json",
     run: "kubectl get node NAME -o json",
     gives: Gives::Facts,
-    marks: &[Mark::Json(is_of_nodes)],
+    marks: &[Mark::json(is_of_nodes)],
     commands: &[
         Command::with("kubectl", &["get", "node", "json"]),
         Command::with("kubectl", &["get", "nodes", "json"]),

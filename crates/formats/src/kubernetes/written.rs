@@ -13,8 +13,8 @@ pub const TEXT: Tool = Tool {
     run: "kubectl describe node NAME",
     gives: Gives::Facts,
     marks: &[
-        Mark::LineWith(|l| starts(l, &["Name: "]), "\nAllocatable:"),
-        Mark::LineWith(|l| l == "kind: Node" || l == "kind: NodeList", "metadata:"),
+        Mark::line_with(|l| starts(l, &["Name: "]), "\nAllocatable:").begins(&["Name: "]),
+        Mark::line_with(|l| l == "kind: Node" || l == "kind: NodeList", "metadata:").begins(&["kind: No"]),
     ],
     commands: &[Command::with("kubectl", &["describe", "node"]), Command::with("oc", &["describe", "node"])],
     read: Some(|b| seen(read_text(b))),

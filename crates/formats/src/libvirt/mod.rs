@@ -29,7 +29,7 @@ pub const TOOL: Tool = Tool {
     called: "libvirt domain",
     run: "virsh dumpxml DOMAIN",
     gives: Gives::Facts,
-    marks: &[Mark::Root(|root, _| matches!(root, "domain" | "domstatus"))],
+    marks: &[Mark::root(|root, _| matches!(root, "domain" | "domstatus"))],
     commands: &[Command::with("virsh", &["dumpxml"])],
     read: Some(|b| seen(parse(b).map(|d| d.refusal()))),
     samples: &["<domain type='kvm' id='1'>\n"],

@@ -20,13 +20,14 @@ pub const TEXT: Tool = Tool {
     run: "mlxconfig -d DEVICE -e query",
     gives: Gives::Facts,
     marks: &[
-        Mark::Line(|l| {
+        Mark::line(|l| {
             starts(l, &["Device type:", "-E- Failed to open device", "-E- Failed to query"])
                 || starts(l, &["Configurations:"]) && l.contains("Next Boot")
-        }),
-        Mark::Line(table::is_row),
+        })
+        .begins(&["Device type:", "-E- Failed to ", "Configurations:"]),
+        Mark::line(table::is_row).begins(&["|"]),
         // Labelled values such as `True(1)` are the tool's own; a table of upper-case words is not enough.
-        Mark::Whole(|text| {
+        Mark::whole(|text| {
             let labelled = |p: &Param| p.next.as_ref().is_some_and(|v| v.label.is_some());
             parse_text(text).devices.iter().any(|d| d.params.iter().any(labelled))
         }),
@@ -48,7 +49,7 @@ pub const JSON: Tool = Tool {
     called: "mlxconfig",
     run: "mlxconfig -d DEVICE -j FILE query",
     gives: Gives::Facts,
-    marks: &[Mark::Json(|text| text.contains("\"tlv_configuration\""))],
+    marks: &[Mark::json(|text| text.contains("\"tlv_configuration\""))],
     read: Some(|b| seen(parse_json(b).is_ok())),
     samples: &["{\"Device #1\":{\"tlv_configuration\":{}}}"],
     ..Tool::NONE

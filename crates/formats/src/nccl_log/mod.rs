@@ -44,9 +44,12 @@ pub const TOOL: Tool = Tool {
     gives: Gives::NoFacts("an NCCL log"),
     marks: &[
         // With what follows them in a log: prose names these words too.
-        Mark::Line(|l| ["NCCL INFO ", "NCCL WARN ", "NCCL WARN:"].iter().any(|w| l.contains(w))),
+        Mark::line(|l| ["NCCL INFO ", "NCCL WARN ", "NCCL WARN:"].iter().any(|w| l.contains(w)))
+            .holds(&["NCCL INFO ", "NCCL WARN"]),
         // The benchmark prints its header before the library's log begins.
-        Mark::LineWith(crate::nccl_tests::is_own, "NCCL INFO"),
+        Mark::line_with(crate::nccl_tests::is_own, "NCCL INFO")
+            .begins(crate::nccl_tests::BEGINNINGS)
+            .holds(crate::nccl_tests::LITERALS),
     ],
     read: Some(|b| decode(b).lines().for_each(|l| seen((split(l), split_short(l))))),
     samples: &["node:1:1 [0] NCCL INFO Using network IB\n"],

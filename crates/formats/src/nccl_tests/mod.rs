@@ -37,8 +37,8 @@ pub const TOOL: crate::Tool = crate::Tool {
     run: "all_reduce_perf -b 8 -e 8G -f 2 -g 8",
     gives: Gives::NoFacts("a result of nccl-tests"),
     marks: &[
-        Mark::Line(is_own),
-        Mark::Json(|text| {
+        Mark::line(is_own).begins(BEGINNINGS).holds(LITERALS),
+        Mark::json(|text| {
             let has = |key: &str| text.contains(key);
             has("\"nccl_version\"") && has("\"args\"") || has("\"algBw\"") && has("\"busBw\"")
         }),
@@ -65,6 +65,30 @@ pub const TOOL: crate::Tool = crate::Tool {
     ],
     ..crate::Tool::NONE
 };
+
+/// What its own lines begin with: headers, and rows, which are numbers.
+pub(crate) const BEGINNINGS: &[&str] = &[
+    "# nThread",
+    "# nccl-tests version",
+    "# Avg bus bandwidth",
+    "rccl-tests: Version",
+    "# rccl-tests version",
+    "# Collective test starting: ",
+    "# Rank ",
+    "+",
+    "0",
+    "1",
+    "2",
+    "3",
+    "4",
+    "5",
+    "6",
+    "7",
+    "8",
+    "9",
+];
+/// What stands in its other lines.
+pub(crate) const LITERALS: &[&str] = &["algbw   busbw", "#  Rank  "];
 
 /// Whether only these programs print such a line.
 pub(crate) fn is_own(line: &str) -> bool {

@@ -21,7 +21,10 @@ pub const TOOL: Tool = Tool {
     called: "nvbandwidth",
     run: "nvbandwidth",
     gives: Gives::NoFacts("a result of nvbandwidth"),
-    marks: &[Mark::Line(is_own), Mark::Json(|text| text.contains("\"nvbandwidth\""))],
+    marks: &[
+        Mark::line(is_own).begins(&["nvbandwidth Version: ", "\"nvbandwidth\" :", "SUM ", "memcpy "]),
+        Mark::json(|text| text.contains("\"nvbandwidth\"")),
+    ],
     words: &["nvbandwidth", "memcpy CE ", "memcpy SM ", "\"bandwidth_matrix\""],
     read: Some(|b| seen(parse(b))),
     samples: &[

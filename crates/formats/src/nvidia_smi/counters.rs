@@ -12,8 +12,9 @@ pub const COUNTERS: Tool = Tool {
     run: "nvidia-smi nvlink -e; nvidia-smi pci -gErrCnt; nvidia-smi pci -gCnt",
     gives: Gives::Facts,
     marks: &[
-        Mark::Line(|line| is_own(line.trim())),
-        Mark::LineWith(|line| counter(line.trim()).is_some_and(|(_, name, _)| name == "TX_BYTES"), "RX_BYTES:"),
+        Mark::line(|line| is_own(line.trim())).begins(&["Link ", "REPLAY_", "L0_TO_RECOVERY_COUNTER", "NAKS_RECEIVED"]),
+        Mark::line_with(|line| counter(line.trim()).is_some_and(|(_, name, _)| name == "TX_BYTES"), "RX_BYTES:")
+            .begins(&["TX_BYTES"]),
     ],
     commands: &[Command::with("nvidia-smi", &["nvlink", "-e"]), Command::with("nvidia-smi", &["pci"])],
     read: Some(|b| seen(read_counters(b))),

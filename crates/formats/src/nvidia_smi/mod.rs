@@ -32,7 +32,7 @@ pub const QUERY: Tool = Tool {
     called: "nvidia-smi -q",
     run: "nvidia-smi -q",
     gives: Gives::Facts,
-    marks: &[Mark::Line(|l| l.contains("==NVSMI LOG=="))],
+    marks: &[Mark::line(|l| l.contains("==NVSMI LOG==")).holds(&["==NVSMI LOG=="])],
     commands: &[Command::with("nvidia-smi", &["-q"])],
     read: Some(|b| seen(parse_query(b))),
     samples: &["$ nvidia-smi -q\n==============NVSMI LOG==============\n"],
@@ -46,7 +46,7 @@ pub const XML: Tool = Tool {
     called: "nvidia-smi -q",
     run: "nvidia-smi -q -x",
     gives: Gives::Facts,
-    marks: &[Mark::Root(|root, _| root == "nvidia_smi_log")],
+    marks: &[Mark::root(|root, _| root == "nvidia_smi_log")],
     commands: &[Command::with("nvidia-smi", &["-q", "-x"])],
     read: Some(|b| seen(parse_xml(b).is_ok())),
     samples: &["<?xml version=\"1.0\" ?>\n<!DOCTYPE nvidia_smi_log SYSTEM \"x\">\n<nvidia_smi_log>"],
@@ -60,7 +60,7 @@ pub const TOPO: Tool = Tool {
     called: "nvidia-smi topo -m",
     run: "nvidia-smi topo -m",
     gives: Gives::Facts,
-    marks: &[Mark::Matrix(|text| {
+    marks: &[Mark::matrix(|text| {
         !topo::has_states(text)
             && parse_topo(text.as_bytes()).is_ok_and(|t| !t.rows.is_empty() || !t.broken_rows.is_empty())
     })],
@@ -77,7 +77,7 @@ pub const P2P: Tool = Tool {
     called: "nvidia-smi topo -p2p",
     run: "nvidia-smi topo -p2p r",
     gives: Gives::Facts,
-    marks: &[Mark::Matrix(topo::has_states)],
+    marks: &[Mark::matrix(topo::has_states)],
     commands: &[Command::with("nvidia-smi", &["-p2p"])],
     read: Some(|b| seen(parse_p2p(b).is_ok())),
     samples: &[" \tGPU0\tGPU1\n GPU0\tX\tOK\n GPU1\tOK\tX\n"],
@@ -91,7 +91,7 @@ pub const TABLE: Tool = Tool {
     run: "nvidia-smi",
     gives: Gives::Facts,
     // Scripts of jobs print it above what matters more.
-    marks: &[Mark::Aside(|l| starts(l, &["| NVIDIA-SMI"]))],
+    marks: &[Mark::aside(|l| starts(l, &["| NVIDIA-SMI"])).begins(&["| NVIDIA-SMI"])],
     commands: &[Command { program: "nvidia-smi", args: Args::None }],
     read: Some(|b| seen(parse_table(b))),
     samples: &["| NVIDIA-SMI 450.80.02    Driver Version: 450.80.02    CUDA Version: 11.0     |\n"],
@@ -107,7 +107,7 @@ pub const LIST: Tool = Tool {
     // The node knows GPUs by their PCI addresses, which are not in it.
     gives: Gives::NoFacts("a list of GPUs without addresses (`nvidia-smi -q -x` says more)"),
     // Other outputs name GPUs so, too, with more below each.
-    marks: &[Mark::Whole(list::is_own)],
+    marks: &[Mark::whole(list::is_own).holds(&["(UUID: "])],
     commands: &[Command::with("nvidia-smi", &["-L"]), Command::with("nvidia-smi", &["--list-gpus"])],
     read: Some(|b| seen(parse_list(b))),
     samples: &["GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-11112222-3333-4444-5555-666677778888)\n"],
@@ -120,9 +120,10 @@ pub const CSV: Tool = Tool {
     called: "nvidia-smi --query",
     run: "nvidia-smi --query-gpu=name,pci.bus_id --format=csv",
     gives: Gives::NoFacts("a table of nvidia-smi (`nvidia-smi -q -x` says more)"),
-    marks: &[Mark::Whole(|text| {
+    marks: &[Mark::whole(|text| {
         parse_csv(text.as_bytes()).is_ok_and(|csv| !csv.rows.is_empty() && csv.columns.len() > 1)
-    })],
+    })
+    .holds(&[","])],
     commands: &[Command { program: "nvidia-smi", args: Args::Within("--query-") }],
     read: Some(|b| seen(parse_csv(b).is_ok())),
     samples: &["name, pci.bus_id\nH100, 00000000:1B:00.0\n"],

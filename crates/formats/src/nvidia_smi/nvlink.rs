@@ -11,7 +11,8 @@ pub const NVLINK: Tool = Tool {
     called: "nvidia-smi nvlink -s",
     run: "nvidia-smi nvlink -s",
     gives: Gives::NoFacts("nvidia-smi's state of NVLink (`nvidia-smi topo -m` says which GPUs it connects)"),
-    marks: &[Mark::Aside(|line| link(line).is_some() || starts(line, &["NVML: Unable to retrieve NVLink"]))],
+    marks: &[Mark::aside(|line| link(line).is_some() || starts(line, &["NVML: Unable to retrieve NVLink"]))
+        .begins(&["Link ", "NVML: Unable to retrieve NVLink"])],
     commands: &[Command::with("nvidia-smi", &["nvlink"])],
     read: Some(|b| seen(parse_nvlink(b))),
     samples: &[

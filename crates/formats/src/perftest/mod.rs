@@ -25,7 +25,7 @@ pub const TOOL: Tool = Tool {
     called: "perftest",
     run: "ib_write_bw -d mlx5_0 -a --report_gbits SERVER",
     gives: Gives::NoFacts("a result of perftest"),
-    marks: &[Mark::Line(is_own), Mark::Json(|text| text.contains("\"test_info\""))],
+    marks: &[Mark::line(is_own).begins(BEGINNINGS).holds(LITERALS), Mark::json(|text| text.contains("\"test_info\""))],
     words: &[
         " #bytes",
         "#bytes ",
@@ -46,6 +46,12 @@ pub const TOOL: Tool = Tool {
     ],
     ..Tool::NONE
 };
+
+/// What its own lines begin with.
+const BEGINNINGS: &[&str] = &["RDMA_Write", "RDMA_Read", "Send", "Atomic", "#bytes", "test_info: {"];
+/// What stands in its other lines.
+const LITERALS: &[&str] =
+    &["Unable to find the Infiniband/RoCE device", "Conflicting CPU frequency values", "Couldn't read remote address"];
 
 fn is_own(line: &str) -> bool {
     const TESTS: &[&str] =

@@ -25,7 +25,9 @@ pub const TOOL: Tool = Tool {
     called: "ping",
     run: "ping -c 10 HOST",
     gives: Gives::NoFacts("a result of ping"),
-    marks: &[Mark::Aside(is_own)],
+    marks: &[Mark::aside(is_own)
+        .begins(&["PING ", "ping: ", "Reply from ", "Pinging ", "Ping statistics for "])
+        .holds(&[" ping statistics ---", " bytes from "])],
     commands: &[Command::any("ping"), Command::any("ping6")],
     words: &[
         "PING ",

@@ -21,9 +21,9 @@ pub const TOOL: Tool = Tool {
     run: "kubectl get pod NAME -o yaml",
     gives: Gives::Facts,
     marks: &[
-        Mark::LineWith(is_kind, "containers:"),
-        Mark::Json(is_json),
-        Mark::LineWhere(|l| l.starts_with("Name: "), described::is_own),
+        Mark::line_with(is_kind, "containers:").holds(&["kind:"]),
+        Mark::json(is_json),
+        Mark::line_where(|l| l.starts_with("Name: "), described::is_own).begins(&["Name: "]),
     ],
     commands: &[
         Command::with("kubectl", &["get", "pod", "yaml"]),

@@ -31,7 +31,7 @@ pub const TOOL: Tool = Tool {
     name: "series",
     called: "table of measurements",
     run: "any program that writes CSV, Markdown or JSON lines",
-    marks: &[Mark::Last(is_measured)],
+    marks: &[Mark::last(is_measured)],
     read: Some(|b| seen(parse(b).is_ok())),
     samples: &[
         "time,busbw (GB/s)\n0,93.1\n1,93.2\n",

@@ -21,9 +21,10 @@ pub const TOOL: Tool = Tool {
     run: "scontrol show node $(hostname -s)",
     gives: Gives::Facts,
     marks: &[
-        Mark::Line(|l| l.starts_with("NodeName=") && (l.contains(" Arch=") || l.contains(" CoresPerSocket="))),
-        Mark::LineWith(|l| l.starts_with("NodeName="), "AvailableFeatures="),
-        Mark::Json(|text| text.contains("\"gres\"") && text.contains("\"active_features\"")),
+        Mark::line(|l| l.starts_with("NodeName=") && (l.contains(" Arch=") || l.contains(" CoresPerSocket=")))
+            .begins(&["NodeName="]),
+        Mark::line_with(|l| l.starts_with("NodeName="), "AvailableFeatures=").begins(&["NodeName="]),
+        Mark::json(|text| text.contains("\"gres\"") && text.contains("\"active_features\"")),
     ],
     commands: &[Command::with("scontrol", &["show", "node"]), Command::with("scontrol", &["show", "nodes"])],
     files: &["scontrol_show_node", "scontrol-show-node"],

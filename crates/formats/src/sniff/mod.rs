@@ -1,8 +1,11 @@
 //! Which tool a pasted text comes from: by content first, by the command line above it second, by the file's name last. What shows
 //! a tool is in its [`Tool`](crate::Tool).
 
-use crate::tool::Mark;
+mod index;
+
+use crate::tool::{Mark, Shows, starts};
 use crate::{Kind, text};
+use index::Index;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
@@ -19,37 +22,22 @@ pub fn sniff(name: &str, head: &[u8]) -> Kind {
 /// [`sniff`], where only these can be.
 pub fn among(kinds: &[Kind], name: &str, head: &[u8]) -> Kind {
     let text = text::decode(head);
-    let mut command = None;
-    // A text that starts like a document is one; a `<6>` starts a log.
-    let mut first_content = None;
-    let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty()).take(3).peekable();
-    while let Some(line) = lines.next() {
-        match prompt(kinds, line) {
-            Some(kind) => command = command.or(Some(kind)),
-            // A command that is not known, and the document that it printed.
-            None if line.contains(['$', '#', '>', '%']) && lines.peek().is_some_and(|l| opens_document(l)) => {}
-            None => {
-                first_content = Some(line);
-                break;
-            }
-        }
-    }
-    let marks = Marks { kinds, text: &text };
-    let document = match first_content.map(str::as_bytes) {
-        Some([b'<', b'?' | b'!' | b'a'..=b'z', ..]) => Some(marks.xml()),
-        Some([b'{', ..]) if looks_like_json(&text) => Some(marks.json()),
-        Some([b'[', ..]) if opens_array(&text, first_content) && looks_like_json(&text) => Some(marks.json()),
-        _ => None,
-    };
-    let by_content = match document {
-        Some(kind) => kind,
-        None => marks.lines().or_else(|| marks.whole()).or_else(|| marks.aside()),
-    };
-    by_content
-        .or(command)
-        .or_else(|| by_name(kinds, name, document.is_some()))
-        .or_else(|| marks.last())
-        .unwrap_or(Kind::Other)
+    let marks = Marks { index: &INDEX, kinds, text: &text };
+    marks.shown(name).or_else(|| marks.last()).unwrap_or(Kind::Other)
+}
+
+/// [`sniff`] of a text without a name, where what is asked last does not count: that is no evidence of a tool.
+#[must_use]
+pub fn shown(head: &[u8]) -> Kind {
+    let text = text::decode(head);
+    Marks { index: &INDEX, kinds: Kind::ALL, text: &text }.shown("").unwrap_or(Kind::Other)
+}
+
+/// The marks of all tools.
+static INDEX: LazyLock<Index> = LazyLock::new(|| Index::new(marks()));
+
+fn marks() -> impl Iterator<Item = (Kind, Mark)> {
+    Kind::ALL.iter().flat_map(|k| k.tool().marks.iter().map(|m| (*k, *m)))
 }
 
 /// The tool of a command line: `root@node:~# nvidia-smi topo -m`.
@@ -63,8 +51,15 @@ pub(crate) fn content(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|l| !l.is_empty() && command(l).is_none()).take(MAX_LINES)
 }
 
+/// Where the sign of a shell stands, behind which a command may.
+fn sign(line: &str) -> Option<usize> {
+    let bytes = line.as_bytes();
+    let usual = memchr::memchr3(b'$', b'#', b'>', bytes);
+    memchr::memchr(b'%', bytes.get(..usual.unwrap_or(bytes.len()))?).or(usual)
+}
+
 fn prompt(kinds: &[Kind], line: &str) -> Option<Kind> {
-    let at = line.find(['$', '#', '>', '%'])?;
+    let at = sign(line)?;
     let command = behind_prompts(line.get(at + 1..)?.trim_start());
     let (first, args) = command.split_once(' ').unwrap_or((command, ""));
     let (program, args) = if first == "sudo" { args.split_once(' ').unwrap_or((args, "")) } else { (first, args) };
@@ -109,69 +104,118 @@ fn by_name(kinds: &[Kind], name: &str, is_document: bool) -> Option<Kind> {
 
 /// A text, and the tools whose it may be.
 struct Marks<'a> {
+    index: &'a Index,
     kinds: &'a [Kind],
     text: &'a str,
 }
 
-impl Marks<'_> {
-    /// The first tool with a mark that holds.
-    fn find(&self, holds: impl Fn(&Mark) -> bool) -> Option<Kind> {
-        self.kinds.iter().copied().find(|k| k.tool().marks.iter().any(&holds))
-    }
-
-    /// Lines without the marks of quotations.
-    fn content(&self) -> impl Iterator<Item = &str> {
-        let lines = self.text.lines().take(MAX_LINES).map(|l| l.trim_start_matches(['>', ' ', '\t']).trim_end());
-        lines.filter(|l| !l.is_empty() && l.len() <= 4096)
-    }
-
+/// What the lines of a text show.
+#[derive(Default)]
+struct OfLines {
     /// By the first line that only one tool prints.
-    fn lines(&self) -> Option<Kind> {
-        let mut matrix_tried = false;
-        for line in self.content() {
-            // Measurements of the network and of disks are often pasted beside what matters more.
-            if self.is_aside(line).is_some() {
-                continue;
-            }
-            let of_line = self.find(|m| match m {
-                Mark::Line(is) => is(line),
-                Mark::LineWhere(is, whole) => is(line) && whole(self.text),
-                Mark::LineWith(is, words) => is(line) && self.text.contains(words),
-                _ => false,
-            });
-            if of_line.is_some() {
-                return of_line;
-            }
-            // The matrix is searched in the whole text, so one try is enough.
-            if !matrix_tried && line.starts_with("GPU0") {
-                matrix_tried = true;
-                let matrix = self.find(|m| matches!(m, Mark::Matrix(is) if is(self.text)));
-                if matrix.is_some() {
-                    return matrix;
+    own: Option<Kind>,
+    /// By the first of those that people paste beside what matters more.
+    aside: Option<Kind>,
+}
+
+impl Marks<'_> {
+    /// By content, command line and name.
+    fn shown(&self, name: &str) -> Option<Kind> {
+        let mut command = None;
+        // A text that starts like a document is one; a `<6>` starts a log.
+        let mut first_content = None;
+        let mut lines = self.text.lines().map(str::trim).filter(|l| !l.is_empty()).take(3).peekable();
+        while let Some(line) = lines.next() {
+            match prompt(self.kinds, line) {
+                Some(kind) => command = command.or(Some(kind)),
+                // A command that is not known, and the document that it printed.
+                None if sign(line).is_some() && lines.peek().is_some_and(|l| opens_document(l)) => {}
+                None => {
+                    first_content = Some(line);
+                    break;
                 }
             }
         }
-        None
+        let document = match first_content.map(str::as_bytes) {
+            Some([b'<', b'?' | b'!' | b'a'..=b'z', ..]) => Some(self.xml()),
+            Some([b'{', ..]) if looks_like_json(self.text) => Some(self.json()),
+            Some([b'[', ..]) if opens_array(self.text, first_content) && looks_like_json(self.text) => {
+                Some(self.json())
+            }
+            _ => None,
+        };
+        let by_content = document.unwrap_or_else(|| {
+            let by = self.lines();
+            by.own.or_else(|| self.whole()).or(by.aside)
+        });
+        by_content.or(command).or_else(|| by_name(self.kinds, name, document.is_some()))
     }
 
-    fn is_aside(&self, line: &str) -> Option<Kind> {
-        self.find(|m| matches!(m, Mark::Aside(is) if is(line)))
+    /// The first tool with a mark, of anything but a line, that holds.
+    fn find(&self, holds: impl Fn(&Mark) -> bool) -> Option<Kind> {
+        let first = self.index.others.iter().find(|(kind, mark)| holds(mark) && self.kinds.contains(kind));
+        first.map(|(kind, _)| *kind)
     }
 
-    fn aside(&self) -> Option<Kind> {
-        self.content().find_map(|l| self.is_aside(l))
+    /// Lines without the marks of quotations.
+    fn lines(&self) -> OfLines {
+        let mut out = OfLines::default();
+        let mut matrix_tried = false;
+        for (line, within) in self.index.lines(self.text).take(MAX_LINES) {
+            let line = unquoted(line);
+            let set = within | self.index.by_head(line);
+            let may_be_matrix = !matrix_tried && line.starts_with("GPU0");
+            if set == 0 && !may_be_matrix {
+                continue;
+            }
+            let line = line.trim_end();
+            if line.is_empty() || line.len() > 4096 {
+                continue;
+            }
+            // Measurements of the network and of disks are often pasted beside what matters more.
+            let aside = self.first(set & self.index.asides, line);
+            if aside.is_some() {
+                out.aside = out.aside.or(aside);
+                continue;
+            }
+            out.own = self.first(set & !self.index.asides, line);
+            // The matrix is searched in the whole text, so one try is enough.
+            if out.own.is_none() && may_be_matrix && line.starts_with("GPU0") {
+                matrix_tried = true;
+                out.own = self.find(|m| matches!(m.shows, Shows::Matrix(is) if is(self.text)));
+            }
+            if out.own.is_some() {
+                break;
+            }
+        }
+        out
+    }
+
+    /// The first tool with a mark of these that holds for a line.
+    fn first(&self, set: index::Set, line: &str) -> Option<Kind> {
+        self.index.first(set, |(kind, mark)| {
+            let holds = match mark.shows {
+                Shows::Line(is) | Shows::Aside(is) => is(line),
+                Shows::Begins(words) => starts(line, words),
+                Shows::LineWhere(is, whole) => is(line) && whole(self.text),
+                Shows::LineWith(is, words) => is(line) && self.text.contains(words),
+                _ => false,
+            };
+            holds && self.kinds.contains(kind)
+        })
     }
 
     fn whole(&self) -> Option<Kind> {
-        self.find(|m| matches!(m, Mark::Whole(is) if is(self.text)))
+        let can = |m: &Mark| m.holds.is_empty() || m.holds.iter().any(|w| self.text.contains(w));
+        self.find(|m| matches!(m.shows, Shows::Whole(is) if can(m) && is(self.text)))
     }
 
     fn last(&self) -> Option<Kind> {
-        self.find(|m| matches!(m, Mark::Last(is) if is(self.text)))
+        self.find(|m| matches!(m.shows, Shows::Last(is) if is(self.text)))
     }
 
     fn json(&self) -> Option<Kind> {
-        self.find(|m| matches!(m, Mark::Json(is) if is(self.text)))
+        self.find(|m| matches!(m.shows, Shows::Json(is) if is(self.text)))
     }
 
     fn xml(&self) -> Option<Kind> {
@@ -184,12 +228,18 @@ impl Marks<'_> {
             if after.starts_with(|c: char| c.is_ascii_alphabetic()) {
                 let end = after.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(after.len());
                 let root = after.get(..end)?;
-                return self.find(|m| matches!(m, Mark::Root(is) if is(root, after)));
+                return self.find(|m| matches!(m.shows, Shows::Root(is) if is(root, after)));
             }
             rest = after;
         }
         None
     }
+}
+
+/// A line without the marks of quotations and the spaces before it.
+fn unquoted(line: &str) -> &str {
+    let at = line.bytes().position(|b| !matches!(b, b'>' | b' ' | b'\t')).unwrap_or(line.len());
+    line.get(at..).unwrap_or_default()
 }
 
 /// The first line of a document that is printed over several lines.

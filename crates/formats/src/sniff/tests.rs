@@ -76,3 +76,57 @@ fn the_name_decides_only_without_content() {
     assert_eq!(sniff("dmesg.txt", b"CA 'mlx5_0'\n"), Kind::Ibstat);
     assert_eq!(sniff("dmesg.json", b"{\"x\":1}"), Kind::Other);
 }
+
+/// The marks without their literals: each is asked of every line.
+static ASKED: LazyLock<Index> =
+    LazyLock::new(|| Index::new(marks().map(|(k, m)| (k, Mark { begins: &[], holds: &[], ..m }))));
+
+/// What a text shows, whether or not marks are asked only where their literals stand.
+fn same(kinds: &[Kind], text: &str) -> Option<Kind> {
+    let of = |index| Marks { index, kinds, text }.shown("");
+    let (asked, filtered) = (of(&ASKED), of(&INDEX));
+    assert_eq!(filtered, asked, "{text:?}");
+    asked
+}
+
+#[test]
+fn literals_never_change_an_answer() {
+    let samples: Vec<String> =
+        Kind::ALL.iter().flat_map(|k| k.tool().samples).map(|s| text::decode(s.as_bytes()).into_owned()).collect();
+    let mut windows: Vec<String> = Vec::new();
+    for sample in &samples {
+        let lines: Vec<&str> = sample.split_inclusive('\n').collect();
+        for n in 1..=lines.len() {
+            windows.extend(lines.windows(n).map(|w| w.concat()));
+        }
+    }
+    windows.sort_unstable();
+    windows.dedup();
+    let shown = windows.iter().filter(|w| same(Kind::ALL, w).is_some()).count();
+    assert!(shown > samples.len(), "{shown}");
+    for window in &windows {
+        // As people paste it: quoted, indented with any white space, behind other words, numbered, cut.
+        for before in ["> ", "\t", "\u{a0}", "\u{b}", "x ", "12: ", "[1] ", "- ", "Jan "] {
+            same(Kind::ALL, &format!("{before}{window}"));
+        }
+        for at in 1..window.len().min(80) {
+            window.split_at_checked(at).into_iter().for_each(|(a, b)| {
+                same(Kind::ALL, a);
+                same(Kind::ALL, b);
+            });
+        }
+    }
+    // Each tool by itself: what another shows first hides nothing.
+    for (kind, window) in Kind::ALL.iter().flat_map(|k| windows.iter().map(move |w| (k, w))) {
+        same(&[*kind], window);
+    }
+    // Two texts, one below the other.
+    for (one, other) in samples.iter().flat_map(|a| samples.iter().map(move |b| (a, b))) {
+        same(Kind::ALL, &format!("{one}\n{other}"));
+    }
+}
+
+#[test]
+fn marks_of_lines_fit_a_set() {
+    assert!(INDEX.len() <= index::Set::BITS as usize, "{}: a wider `Set` is needed", INDEX.len());
+}

@@ -22,7 +22,11 @@ pub const TOOL: Tool = Tool {
     called: "sockperf",
     run: "sockperf ping-pong -i SERVER",
     gives: Gives::NoFacts("a result of sockperf"),
-    marks: &[Mark::Aside(|l| starts(l, &["sockperf: ", "sockperf[CLIENT]", "**sockperf: "]))],
+    marks: &[Mark::aside(|l| starts(l, &["sockperf: ", "sockperf[CLIENT]", "**sockperf: "])).begins(&[
+        "sockperf: ",
+        "sockperf[CLIENT]",
+        "**sockperf: ",
+    ])],
     commands: &[Command::any("sockperf")],
     words: &["sockperf"],
     read: Some(|b| seen(parse(b))),

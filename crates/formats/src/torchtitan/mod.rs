@@ -24,7 +24,7 @@ pub const TOOL: Tool = Tool {
     called: "TorchTitan",
     run: "a training job of TorchTitan",
     gives: Gives::NoFacts("a log of TorchTitan"),
-    marks: &[Mark::Line(is_own)],
+    marks: &[Mark::line(is_own).holds(&["step:"])],
     words: &["tps:", "mfu:", "wps:", "[titan]"],
     read: Some(|b| seen(parse(b))),
     samples: &[

@@ -13,7 +13,7 @@ pub const TOOL: Tool = Tool {
     called: "lspci | grep ACSCtl",
     run: "sudo lspci -vvv | grep -E '^[0-9a-f]|ACSCtl'",
     gives: Gives::Facts,
-    marks: &[Mark::LineWhere(is_acs, has_no_device)],
+    marks: &[Mark::line_where(is_acs, has_no_device).holds(LITERALS)],
     read: Some(|b| seen(read(b))),
     samples: &[
         "\t\tACSCtl:\tSrcValid+ TransBlk- ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans-\n",
@@ -38,9 +38,12 @@ pub fn read(bytes: &[u8]) -> Kept<At<AcsBits>> {
     kept
 }
 
-/// A line of the two registers of Access Control Services.
+/// The two registers of Access Control Services.
+pub(super) const LITERALS: &[&str] = &["ACSCtl:", "ACSCap:"];
+
+/// A line of one of them.
 pub(super) fn is_acs(line: &str) -> bool {
-    starts(content(line), &["ACSCtl:", "ACSCap:"])
+    starts(content(line), LITERALS)
 }
 
 /// Whether a text shows neither a device nor another line of one: nothing but these registers.

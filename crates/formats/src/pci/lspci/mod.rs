@@ -46,7 +46,10 @@ pub const TOOL: Tool = Tool {
     called: "lspci",
     run: "lspci -nnvvv",
     gives: Gives::Facts,
-    marks: &[Mark::Line(is_own), Mark::LineWhere(acs_alone::is_acs, |text| !acs_alone::has_no_device(text))],
+    marks: &[
+        Mark::line(is_own).begins(BEGINNINGS).holds(LITERALS),
+        Mark::line_where(acs_alone::is_acs, |text| !acs_alone::has_no_device(text)).holds(acs_alone::LITERALS),
+    ],
     commands: &[Command::any("lspci")],
     files: &["lspci"],
     read: Some(|b| seen(parse(b).is_ok())),
@@ -64,6 +67,30 @@ pub const TOOL: Tool = Tool {
     ..Tool::NONE
 };
 
+/// What lines of a device begin with.
+const INNER: &[&str] = &["LnkSta:", "LnkCap:", "DevCtl:", "DevCap:", "ATSCtl:", "Capabilities: ["];
+/// Those, slots, and groups in either case.
+const BEGINNINGS: &[&str] = &[
+    "LnkSta:",
+    "LnkCap:",
+    "DevCtl:",
+    "DevCap:",
+    "ATSCtl:",
+    "Capabilities: [",
+    "Slot:",
+    "Device:\t",
+    "io",
+    "iO",
+    "Io",
+    "IO",
+    "gr",
+    "gR",
+    "Gr",
+    "GR",
+];
+/// The end of an address before its class, and links of groups.
+const LITERALS: &[&str] = &[".0 ", ".1 ", ".2 ", ".3 ", ".4 ", ".5 ", ".6 ", ".7 ", "/iommu_groups/"];
+
 fn is_own(line: &str) -> bool {
     if groups::in_group(line).is_some() {
         return true;
@@ -73,7 +100,6 @@ fn is_own(line: &str) -> bool {
     if let Some((_, rest)) = function {
         return rest.contains(": ") || rest.starts_with('"');
     }
-    const INNER: &[&str] = &["LnkSta:", "LnkCap:", "DevCtl:", "DevCap:", "ATSCtl:", "Capabilities: ["];
     groups::link(line).is_some()
         || starts(line, INNER)
         || starts(line, &["Slot:\t"])

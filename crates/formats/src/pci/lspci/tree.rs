@@ -23,7 +23,7 @@ pub const TOOL: Tool = Tool {
     called: "lspci -tv",
     run: "lspci -tv",
     gives: Gives::Facts,
-    marks: &[Mark::Line(is_root)],
+    marks: &[Mark::line(is_root).holds(&["-["])],
     commands: &[Command::with("lspci", &["-tv"]), Command::with("lspci", &["-vt"]), Command::with("lspci", &["-t"])],
     files: &["lspci-t", "lspci_t"],
     read: Some(|b| seen(read(b))),

@@ -3,6 +3,10 @@
 //! Recognition ([`crate::sniff`]), the kinds of a snapshot's outputs and of benchmarks, the doctor's inputs, the fuzz targets, the
 //! tests of recognition and `docs/texts.md` follow from it.
 
+mod mark;
+
+pub use mark::{Mark, Shows};
+
 /// A text that a tool prints, or a file of the kernel that people copy.
 #[derive(Debug, Clone, Copy)]
 pub struct Tool {
@@ -52,13 +56,13 @@ impl Tool {
     /// Whether people paste it beside what matters more: a text that begins with it may be of something else.
     #[must_use]
     pub fn is_aside(&self) -> bool {
-        !self.marks.is_empty() && self.marks.iter().all(|m| matches!(m, Mark::Aside(_)))
+        !self.marks.is_empty() && self.marks.iter().all(|m| matches!(m.shows, Shows::Aside(_)))
     }
 
     /// Whether only its words as a whole show it, which others may use, too: without its command line that is no evidence.
     #[must_use]
     pub fn is_weak(&self) -> bool {
-        !self.marks.is_empty() && self.marks.iter().all(|m| matches!(m, Mark::Whole(_)))
+        !self.marks.is_empty() && self.marks.iter().all(|m| matches!(m.shows, Shows::Whole(_)))
     }
 }
 
@@ -83,29 +87,6 @@ impl Gives {
     pub fn facts(self) -> bool {
         matches!(self, Gives::Facts | Gives::KernelLog | Gives::Copy(_))
     }
-}
-
-/// What shows whose a text is. Lines come without the `>` and spaces before them.
-#[derive(Debug, Clone, Copy)]
-pub enum Mark {
-    /// A line that only this tool prints. The first such line of a text decides.
-    Line(fn(&str) -> bool),
-    /// A line that is this tool's where the text holds these words, too.
-    LineWith(fn(&str) -> bool, &'static str),
-    /// A line that is this tool's where the text as a whole is, too.
-    LineWhere(fn(&str) -> bool, fn(&str) -> bool),
-    /// The whole text, which has a line that begins with `GPU0`.
-    Matrix(fn(&str) -> bool),
-    /// The whole text, where no line decides.
-    Whole(fn(&str) -> bool),
-    /// A line that only this tool prints, and that people paste beside what matters more: it decides last.
-    Aside(fn(&str) -> bool),
-    /// A JSON document.
-    Json(fn(&str) -> bool),
-    /// The root of an XML document: its name, and the document from there on.
-    Root(fn(&str, &str) -> bool),
-    /// The whole text, where neither content, nor a command line, nor the name shows anything.
-    Last(fn(&str) -> bool),
 }
 
 /// A command line that prints a text.
@@ -155,6 +136,9 @@ impl Command {
             }
     }
 }
+
+/// What a number begins with.
+pub(crate) const DIGITS: &[&str] = &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 
 /// Whether a line begins with one of these.
 pub(crate) fn starts(line: &str, words: &[&str]) -> bool {
