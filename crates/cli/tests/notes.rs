@@ -52,6 +52,27 @@ fn n0_two_columns_of_one_table() {
     assert!(names[0].contains("passthrough") && names[1].contains("disabled"), "{names:?}");
 }
 
+/// N1: the switch that shows settings differs, which is nothing to do; what a NIC hides, or a person says in words, is no value.
+#[test]
+fn n1_settings_of_two_nodes_side_by_side() {
+    let text = "\
+| mlxconfig setting | u25 | u36 before |
+|---|---|---|
+| ADVANCED_PCI_SETTINGS | True(1) | False(0) |
+| MAX_ACC_OUT_READ | 128 | missing |
+| PCI_WR_ORDERING | per_mkey(0) | mixed between NICs |
+";
+    let (json, _) = answer("paste.md", text, &["audit", "paste.md"]);
+    let all = json["verdicts"].as_array().unwrap();
+    let of: Vec<_> = all.iter().filter(|v| v["rule"] == "nicfw/mixed-between-nics").collect();
+    let said: Vec<_> =
+        of.iter().map(|v| [&v["subject"], &v["status"]].map(|w| w.as_str().unwrap_or_default())).collect();
+    assert_eq!(said, [["ADVANCED_PCI_SETTINGS", "fail"], ["node", "unknown"]], "{of:?}");
+    assert_eq!(of[0]["severity"], "info");
+    let fails = all.iter().filter(|v| v["status"] == "fail" && v["severity"] != "info").count();
+    assert_eq!(fails, 0, "{all:?}");
+}
+
 /// N1: `iommu=pt` on the command line and no IOMMU group: the words do nothing, and the node is right as it is.
 #[test]
 fn n1_passthrough_without_an_iommu() {
