@@ -81,6 +81,9 @@ static PROGRAMS: LazyLock<HashMap<&'static str, Vec<Kind>>> = LazyLock::new(|| {
 
 /// By the file's name, where it begins with a tool's. Tools with several outputs need more than their name.
 fn by_name(kinds: &[Kind], name: &str, is_document: bool) -> Option<Kind> {
+    if name.is_empty() {
+        return None;
+    }
     let base = name.rsplit(['/', '\\']).next().unwrap_or(name).to_ascii_lowercase();
     kinds.iter().copied().find(|k| {
         let tool = k.tool();
