@@ -32,7 +32,7 @@ fn is_one_line(text: &str) -> bool {
         &["root=", "console=", "iommu=", "intel_iommu=", "amd_iommu=", "pci=", "crashkernel=", "initrd="];
     let mut content = content(text);
     let (Some(line), None) = (content.next(), content.next()) else { return false };
-    let usual = |w: &&str| starts(w, NAMES) || matches!(*w, "ro" | "rw" | "quiet");
+    let usual = |w: &&str| w.contains('=') && starts(w, NAMES) || matches!(*w, "ro" | "rw" | "quiet");
     // A variable of a shell holds them for the next boot.
     !starts(line, &["GRUB_"]) && line.split_whitespace().filter(usual).count() >= 2
 }

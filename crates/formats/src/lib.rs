@@ -105,7 +105,7 @@ pub use error::{ParseError, Why};
 pub use text::At;
 pub use tool::{Gives, Tool};
 
-// The texts that are recognised: a line here makes a text known everywhere. `tool.rs` says what follows from it.
+// The texts that are recognised: a line here makes a text known everywhere. `tool/mod.rs` says what follows from it.
 tools! {
     NcclLog => nccl_log::TOOL,
     NcclTests => nccl_tests::TOOL,

@@ -48,7 +48,8 @@ pub const BOOT_ENTRY: Tool = Tool {
     marks: &[Mark::whole(|t| {
         let has = |key: &str| lines(t).any(|(_, l)| l.split_once([' ', '\t']).is_some_and(|(k, _)| k == key));
         has("options") && has("linux") && (has("title") || has("version"))
-    })],
+    })
+    .holds(&["options"])],
     commands: &[Command { program: "cat", args: Args::Within("/loader/entries/") }],
     read: Some(|b| seen(boot_entry(b))),
     samples: &[

@@ -39,7 +39,8 @@ pub const CHECK: Tool = Tool {
     marks: &[Mark::whole(|text| {
         let mut content = content(text).peekable();
         content.peek().is_some() && content.all(|l| starts(l, &["OK", "FAIL"]))
-    })],
+    })
+    .holds(&["OK", "FAIL"])],
     commands: &[Command::with("rdma_topo", &["check"])],
     samples: &["OK\tACS\nFAIL\tATS\n"],
     ..Tool::NONE

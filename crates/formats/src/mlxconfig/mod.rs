@@ -29,7 +29,7 @@ pub const TEXT: Tool = Tool {
         // Labelled values such as `True(1)` are the tool's own; a table of upper-case words is not enough.
         Mark::whole(|text| {
             let labelled = |p: &Param| p.next.as_ref().is_some_and(|v| v.label.is_some());
-            parse_text(text).devices.iter().any(|d| d.params.iter().any(labelled))
+            has_label(text) && parse_text(text).devices.iter().any(|d| d.params.iter().any(labelled))
         }),
     ],
     commands: &[Command::any("mlxconfig"), Command::any("mstconfig")],
@@ -172,6 +172,13 @@ impl Value {
     pub fn is_unavailable(&self) -> bool {
         self.raw == "N/A"
     }
+}
+
+/// Whether a number in parentheses may stand in a text, which is much quicker said than its parameters are read.
+fn has_label(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let begins_number = |b: &u8| b.is_ascii_digit() || matches!(b, b'+' | b'-') || !b.is_ascii_graphic();
+    memchr::memchr_iter(b'(', bytes).any(|at| bytes.get(at + 1).is_some_and(begins_number))
 }
 
 fn parse_number(text: &str) -> Option<i64> {

@@ -2,7 +2,7 @@
 
 use crate::bounds::TEXT_ITEMS;
 use crate::error::{ParseError, Why};
-use crate::text::{decode, lines};
+use crate::text::{decode, lines, trim};
 use serde::Serialize;
 
 /// A table with the query's own column names.
@@ -55,24 +55,23 @@ pub fn parse_csv(bytes: &[u8]) -> Result<Csv, ParseError> {
 type Header = (Vec<String>, Vec<Option<String>>);
 
 fn header(line: &str) -> Option<Header> {
-    let cells: Vec<(&str, Option<&str>)> = line
-        .split(',')
-        .map(|c| match c.trim().split_once(" [") {
-            Some((name, unit)) => (name, unit.strip_suffix(']')),
-            None => (c.trim(), None),
+    let cells = || {
+        line.split(',').map(|c| {
+            let cell = trim(c);
+            // A name has no blank: the first one is before the unit.
+            let name = cell.split(' ').next().unwrap_or_default();
+            match cell.get(name.len()..).and_then(|rest| rest.strip_prefix(" [")) {
+                Some(unit) => (name, unit.strip_suffix(']')),
+                None => (cell, None),
+            }
         })
-        .collect();
+    };
     let is_field = |n: &str| {
         !n.is_empty() && n.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._".contains(&b))
     };
     let known = |n: &str| KNOWN.contains(&n) || n.contains('.') && n.starts_with(|c: char| c.is_ascii_lowercase());
-    let fits = cells.iter().all(|(n, _)| is_field(n)) && cells.iter().any(|(n, _)| known(n));
-    fits.then(|| {
-        (
-            cells.iter().map(|(n, _)| (*n).to_owned()).collect(),
-            cells.iter().map(|(_, u)| u.map(str::to_owned)).collect(),
-        )
-    })
+    let fits = cells().all(|(n, _)| is_field(n)) && cells().any(|(n, _)| known(n));
+    fits.then(|| (cells().map(|(n, _)| n.to_owned()).collect(), cells().map(|(_, u)| u.map(str::to_owned)).collect()))
 }
 
 /// Field names without a dot that a header may consist of.

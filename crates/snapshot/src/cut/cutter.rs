@@ -4,15 +4,14 @@
 //! shows what it is: a tool's text is kept to the segment's end; anything else is searched, line by line, for items.
 
 use super::items::{FORMS, Item};
-use super::line::{Class, is_blank};
+use super::line::Class;
 use super::{Block, Cut, Found, Parts};
 use crate::hosts;
 use crate::lines::Lines;
 use crate::recognise::HEAD;
-use crate::texts::content;
 use linerate_formats::bounds::{DOCTOR_BLOCKS, DOCTOR_FRAGMENTS, DOCTOR_TEXT};
 use linerate_formats::lines::{Line, LineReader};
-use linerate_formats::{Gives, Kind};
+use linerate_formats::{Gives, Kind, sniff};
 use std::path::Path;
 
 /// Cuts one file.
@@ -76,6 +75,8 @@ struct Segment {
     host: Option<String>,
     /// Its lines, until it is searched.
     text: String,
+    /// Of those that are held, where each ends in the text, and what it is.
+    held: Vec<(usize, Class)>,
     lines: u64,
     /// It begins with a command line.
     prompted: bool,
@@ -86,11 +87,21 @@ struct Segment {
 }
 
 impl Segment {
-    fn push(&mut self, line: &str) {
+    fn push(&mut self, line: &str, class: Class) {
         self.text.push_str(line);
+        if matches!(self.stage, Stage::Open) {
+            self.held.push((self.text.len(), class));
+        }
         self.text.push('\n');
         self.lines += 1;
-        self.says = self.says || !is_blank(line);
+        self.says |= class != Class::Blank;
+    }
+
+    /// The next one. What is no longer needed of this one holds its lines.
+    fn next(mut self) -> Segment {
+        self.text.clear();
+        self.held.clear();
+        Segment { text: self.text, held: self.held, ..Segment::default() }
     }
 
     /// A line alone says little: the next paragraph may be prose.
@@ -100,7 +111,8 @@ impl Segment {
 
     /// The tool whose text it is as a whole, by its beginning.
     fn tool(&self) -> Option<Kind> {
-        let known = content("", self.text.as_bytes());
+        let head = self.text.as_bytes();
+        let known = sniff::shown(head.get(..HEAD).unwrap_or(head));
         // Words alone are no evidence; below a command they are.
         let is_shown = self.prompted || !known.tool().is_weak();
         let is_item = FORMS.iter().any(|f| f.kind == known);
@@ -129,10 +141,12 @@ struct Cutting {
 impl Cutting {
     fn line(&mut self, Line { number, text, is_cut, .. }: Line<'_>) {
         self.found.cut_lines |= is_cut;
-        if let Some(host) = hosts::of_command(text) {
+        // One look tells that most lines are no command.
+        let is_signed = memchr::memchr3(b'$', b'#', b'@', text.as_bytes()).is_some();
+        if is_signed && let Some(host) = hosts::of_command(text) {
             self.host = Some(host);
         }
-        let class = Class::of(text);
+        let class = if is_signed { Class::of(text) } else { Class::of_unsigned(text) };
         if matches!(class, Class::Log | Class::Fence) {
             return self.close();
         }
@@ -156,14 +170,14 @@ impl Cutting {
         let ends = self.segment.is_document && matches!(text, "}" | "]");
         match self.segment.stage {
             Stage::Open => {
-                self.segment.push(text);
+                self.segment.push(text, class);
                 if self.segment.text.len() >= HEAD {
                     self.decide();
                 }
             }
             Stage::Kept(_) => {
                 if self.room(self.found.kept + self.segment.text.len() + text.len()) {
-                    self.segment.push(text);
+                    self.segment.push(text, class);
                 }
             }
             Stage::Searched => self.search(number, text, class),
@@ -189,10 +203,21 @@ impl Cutting {
             return;
         }
         self.segment.stage = Stage::Searched;
-        let (text, first) = (std::mem::take(&mut self.segment.text), self.segment.above + 1);
+        let (text, held) = (std::mem::take(&mut self.segment.text), std::mem::take(&mut self.segment.held));
         if self.segment.says {
-            (first..).zip(text.lines()).for_each(|(number, line)| self.search(number, line, Class::of(line)));
+            let mut start = 0;
+            for (number, &(end, class)) in (self.segment.above + 1..).zip(&held) {
+                let line = text.get(start..end).unwrap_or_default();
+                start = end + 1;
+                match line.strip_suffix('\r') {
+                    Some(line) => self.search(number, line, Class::of(line)),
+                    None => self.search(number, line, class),
+                }
+            }
         }
+        (self.segment.text, self.segment.held) = (text, held);
+        self.segment.text.clear();
+        self.segment.held.clear();
     }
 
     /// The tool whose text the segment is as a whole. To ask costs many times what the search for items does.
@@ -274,7 +299,7 @@ impl Cutting {
             let text = std::mem::take(&mut self.segment.text);
             self.push(kind, Lines::below(self.segment.above), text);
         }
-        self.segment = Segment::default();
+        self.segment = std::mem::take(&mut self.segment).next();
     }
 
     /// The messages of the kernel, where no text of its log was found.

@@ -36,6 +36,9 @@ pub(super) struct Item {
 impl Item {
     /// The item that a line begins.
     pub(super) fn begin(number: u64, line: &str) -> Option<Item> {
+        if !may_begin(line) {
+            return None;
+        }
         let form = FORMS.iter().find(|f| (f.begins)(line))?;
         let text = format!("{line}\n");
         Some(Item { form, above: number.saturating_sub(1), text, blanks: 0, goes_on: false })
@@ -69,6 +72,14 @@ impl Item {
         } else {
             Err(self.above + 1)
         }
+    }
+}
+
+/// Whether a line's first byte is one that begins an item: `GPU0`, `hca_id:`, an address, or its group. Most lines are none.
+fn may_begin(line: &str) -> bool {
+    match line.bytes().find(|b| !matches!(b, b' ' | b'\t')) {
+        Some(b) => b.is_ascii_hexdigit() || matches!(b, b'G' | b'g' | b'h' | b'I' | b'i') || !b.is_ascii_graphic(),
+        None => false,
     }
 }
 

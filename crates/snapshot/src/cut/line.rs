@@ -28,6 +28,14 @@ pub(super) enum Class {
 
 impl Class {
     pub(super) fn of(line: &str) -> Class {
+        match Class::of_unsigned(line) {
+            Class::Other if is_prompt(line) => Class::Prompt,
+            class => class,
+        }
+    }
+
+    /// Of a line without `$` and `#`, which no command line is.
+    pub(super) fn of_unsigned(line: &str) -> Class {
         if is_blank(line) {
             Class::Blank
         } else if is_fence(line) {
@@ -36,8 +44,6 @@ impl Class {
             Class::Log
         } else if is_message(line) {
             Class::Kernel
-        } else if is_prompt(line) {
-            Class::Prompt
         } else {
             Class::Other
         }
@@ -46,11 +52,11 @@ impl Class {
 
 /// Nothing stands in it.
 pub(super) fn is_blank(line: &str) -> bool {
-    line.trim().is_empty()
+    !line.as_bytes().first().is_some_and(u8::is_ascii_graphic) && line.trim().is_empty()
 }
 
 fn is_fence(line: &str) -> bool {
-    let line = line.trim_start();
+    let line = if line.as_bytes().first().is_some_and(u8::is_ascii_graphic) { line } else { line.trim_start() };
     line.starts_with("```") || line.starts_with("~~~")
 }
 
@@ -105,7 +111,9 @@ pub(super) fn function(line: &str) -> Option<Bdf> {
     if let Some(bdf) = lspci::in_group(line) {
         return Some(bdf);
     }
-    let (first, rest) = lspci::without_group(line).split_once(' ')?;
+    let line = lspci::without_group(line);
+    let end = line.bytes().take(13).position(|b| b == b' ')?;
+    let (first, rest) = (line.get(..end)?, line.get(end + 1..)?);
     let address = (7..=12).contains(&first.len()).then(|| first.parse().ok()).flatten()?;
     let (class, _) = rest.split_once(": ")?;
     (class.len() < 60 && CLASSES.iter().any(|c| class.contains(c))).then_some(address)
