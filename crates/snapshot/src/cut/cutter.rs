@@ -86,6 +86,16 @@ struct Segment {
     says: bool,
 }
 
+/// Room for the lines of the next segment; what one long line took is given back.
+fn emptied(mut text: String, mut held: Vec<(usize, Class)>) -> (String, Vec<(usize, Class)>) {
+    if text.capacity() > 4 * HEAD || held.capacity() > 4 * HEAD {
+        return Default::default();
+    }
+    text.clear();
+    held.clear();
+    (text, held)
+}
+
 impl Segment {
     fn push(&mut self, line: &str, class: Class) {
         self.text.push_str(line);
@@ -98,10 +108,9 @@ impl Segment {
     }
 
     /// The next one. What is no longer needed of this one holds its lines.
-    fn next(mut self) -> Segment {
-        self.text.clear();
-        self.held.clear();
-        Segment { text: self.text, held: self.held, ..Segment::default() }
+    fn next(self) -> Segment {
+        let (text, held) = emptied(self.text, self.held);
+        Segment { text, held, ..Segment::default() }
     }
 
     /// A line alone says little: the next paragraph may be prose.
@@ -215,9 +224,7 @@ impl Cutting {
                 }
             }
         }
-        (self.segment.text, self.segment.held) = (text, held);
-        self.segment.text.clear();
-        self.segment.held.clear();
+        (self.segment.text, self.segment.held) = emptied(text, held);
     }
 
     /// The tool whose text the segment is as a whole. To ask costs many times what the search for items does.
