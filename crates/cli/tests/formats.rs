@@ -219,8 +219,13 @@ fn markdown(text: &str) -> Result<(), String> {
 /// One report, or a line for each node of a text that is of several.
 fn json(text: &str) -> Result<(), String> {
     if text.starts_with("{\"schema\":\"linerate.fleet-node/1\"") {
-        let line = |l| serde_json::from_str::<Value>(l).map_err(|e| e.to_string());
-        return text.lines().try_for_each(|l| line(l).map(drop));
+        let (nodes, fleet) = text.trim_end().rsplit_once('\n').ok_or("a node without its fleet")?;
+        let is_valid = |schema: &str, line: &str| {
+            let value: Value = serde_json::from_str(line).map_err(|e| e.to_string())?;
+            schema::Schema::of(schema).check(&value)
+        };
+        nodes.lines().try_for_each(|l| is_valid("fleet-node-1", l))?;
+        return is_valid("fleet-1", fleet);
     }
     let value: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
     schema::Schema::of("audit-2").check(&value)
