@@ -23,7 +23,7 @@ pub const TOOL: Tool = Tool {
             "Core(s) per socket",
             "NUMA node",
         ]),
-        Mark::json(|text| text.contains("\"lscpu\"") && text.contains("\"field\"")),
+        Mark::json(is_json),
     ],
     commands: &[Command::any("lscpu")],
     files: &["lscpu"],
@@ -138,8 +138,7 @@ fn numa_id(key: &str) -> Option<u32> {
 /// Parses the lines that it knows; others are ignored.
 pub fn parse(bytes: &[u8]) -> Lscpu {
     let text = decode(bytes);
-    let is_json = text.contains("\"lscpu\"") && text.contains("\"field\"");
-    let text = if is_json { fields(&text).into() } else { text };
+    let text = if is_json(&text) { fields(&text).into() } else { text };
     let mut out = Lscpu::default();
     let mut vendor_id: Option<At<String>> = None;
     let mut counted = false;
@@ -195,6 +194,11 @@ pub fn parse(bytes: &[u8]) -> Lscpu {
     out.flags_end &= ended || !in_flags;
     out.vendor = vendor_id.and_then(|id| vendor(&id, out.model_name.as_ref()));
     out
+}
+
+/// `lscpu -J`.
+fn is_json(text: &str) -> bool {
+    text.contains("\"lscpu\"") && text.contains("\"field\"")
 }
 
 /// Fields of JSON as the text has them, each value on the line where it stands. lscpu prints a field to a line: of others nothing is read.

@@ -64,7 +64,7 @@ pub fn parse(bytes: &[u8]) -> Kept<Unit> {
     let (mut in_service, mut goes_on) = (false, false);
     for (line, raw) in lines(&text) {
         let body = raw.trim();
-        // A line that ends so is one with the next; a remark in between is none of it.
+        // A line that ends so is one with the next; a remark in between does not belong to it.
         let is_piece = goes_on;
         if !(is_piece && body.starts_with(['#', ';'])) {
             goes_on = body.ends_with('\\');

@@ -33,8 +33,9 @@ pub use message::{Message, comm_of_call};
 pub use net::{Nic, nics, oob};
 pub use plugin::Plugin;
 
+use crate::nccl_tests;
 use crate::text::decode;
-use crate::tool::{Gives, Mark, Tool, seen};
+use crate::tool::{Gives, Mark, Tool, seen, starts};
 
 /// A log of NCCL or RCCL.
 pub const TOOL: Tool = Tool {
@@ -47,9 +48,8 @@ pub const TOOL: Tool = Tool {
         Mark::line(|l| ["NCCL INFO ", "NCCL WARN ", "NCCL WARN:"].iter().any(|w| l.contains(w)))
             .holds(&["NCCL INFO ", "NCCL WARN"]),
         // The benchmark prints its header before the library's log begins.
-        Mark::line_with(crate::nccl_tests::is_own, "NCCL INFO")
-            .begins(crate::nccl_tests::BEGINNINGS)
-            .holds(crate::nccl_tests::LITERALS),
+        Mark::line_with(|l| starts(l, nccl_tests::HEADS), "NCCL INFO").begins(nccl_tests::HEADS),
+        Mark::line_with(nccl_tests::is_result, "NCCL INFO").begins(nccl_tests::FIRST).holds(nccl_tests::LITERALS),
     ],
     read: Some(|b| decode(b).lines().for_each(|l| seen((split(l), split_short(l))))),
     samples: &["node:1:1 [0] NCCL INFO Using network IB\n"],

@@ -28,7 +28,7 @@ pub use run::{
 
 use crate::bounds::{Limit, NCCL_TESTS_ROWS, leave_out};
 use crate::record::{has_room, keep};
-use crate::tool::{Gives, Mark, seen, starts};
+use crate::tool::{Gives, Mark, seen};
 
 /// nccl-tests and rccl-tests.
 pub const TOOL: crate::Tool = crate::Tool {
@@ -37,7 +37,8 @@ pub const TOOL: crate::Tool = crate::Tool {
     run: "all_reduce_perf -b 8 -e 8G -f 2 -g 8",
     gives: Gives::NoFacts("a result of nccl-tests"),
     marks: &[
-        Mark::line(is_own).begins(BEGINNINGS).holds(LITERALS),
+        Mark::beginning(HEADS),
+        Mark::line(is_result).begins(FIRST).holds(LITERALS),
         Mark::json(|text| {
             let has = |key: &str| text.contains(key);
             has("\"nccl_version\"") && has("\"args\"") || has("\"algBw\"") && has("\"busBw\"")
@@ -66,44 +67,26 @@ pub const TOOL: crate::Tool = crate::Tool {
     ..crate::Tool::NONE
 };
 
-/// What its own lines begin with: headers, and rows, which are numbers.
-pub(crate) const BEGINNINGS: &[&str] = &[
-    "# nThread",
+/// What lines begin with that only these programs print.
+pub(crate) const HEADS: &[&str] = &[
+    "# nThread ",
+    "# nThreads: ",
+    "# nThread: ",
     "# nccl-tests version",
     "# Avg bus bandwidth",
     "rccl-tests: Version",
     "# rccl-tests version",
     "# Collective test starting: ",
     "# Rank ",
-    "+",
-    "0",
-    "1",
-    "2",
-    "3",
-    "4",
-    "5",
-    "6",
-    "7",
-    "8",
-    "9",
 ];
-/// What stands in its other lines.
+/// What a row begins with.
+pub(crate) const FIRST: &[&str] = &["+", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+/// What stands in the lines above rows.
 pub(crate) const LITERALS: &[&str] = &["algbw   busbw", "#  Rank  "];
 
-/// Whether only these programs print such a line.
-pub(crate) fn is_own(line: &str) -> bool {
-    const BEGIN: &[&str] = &[
-        "# nThread ",
-        "# nThreads: ",
-        "# nThread: ",
-        "# nccl-tests version",
-        "# Avg bus bandwidth",
-        "rccl-tests: Version",
-        "# rccl-tests version",
-        "# Collective test starting: ",
-        "# Rank ",
-    ];
-    starts(line, BEGIN) || line.contains("algbw   busbw") || line.contains("#  Rank  ") || is_row(line)
+/// Whether only these programs print such a line of a table.
+pub(crate) fn is_result(line: &str) -> bool {
+    LITERALS.iter().any(|l| line.contains(l)) || is_row(line)
 }
 
 /// `128  32  float  sum  87.60 …`: a row without its header.
