@@ -16,7 +16,8 @@ use std::time::Instant;
 
 /// Growth for each doubling that still counts as linear.
 const DOUBLING: f64 = 2.6;
-/// Seconds and KiB below which nothing is concluded: they are those of starting, and of memory that is taken in large pieces.
+/// Seconds and KiB, over what a run with next to no input costs, below which nothing is concluded: memory is taken in large pieces, and a clock of
+/// the CPU ticks.
 const SECONDS: f64 = 0.25;
 const KIB: u64 = 48 << 10;
 /// Runs of which the cheapest counts.
@@ -164,9 +165,12 @@ impl Bench<'_> {
             if once.0 < SECONDS && once.1 < KIB {
                 continue;
             }
+            let base = self.cost(&none, 1)?;
+            if !matters(base, once) {
+                continue;
+            }
             lock(seen).judged += 1;
-            let (base, few_once) = (self.cost(&none, 1)?, self.cost(&few, 1)?);
-            if grows(base, few_once, once).is_none() {
+            if grows(base, self.cost(&few, 1)?, once).is_none() {
                 continue;
             }
             // Once may be a hiccup of the machine.
@@ -202,12 +206,18 @@ impl Bench<'_> {
     }
 }
 
+/// Whether the input itself, without what every run costs, took enough of either to be compared.
+fn matters(base: Cost, many: Cost) -> bool {
+    many.0 - base.0 > SECONDS || many.1.saturating_sub(base.1) > KIB
+}
+
 /// How many times CPU and memory grow from a size to four times that, where one of them grows faster than the input.
 fn grows(base: Cost, few: Cost, many: Cost) -> Option<(f64, f64)> {
     let time = (many.0 - base.0) / (few.0 - base.0).max(0.01);
     let memory = many.1.saturating_sub(base.1) as f64 / few.1.saturating_sub(base.1).max(4 << 10) as f64;
     let most = DOUBLING * DOUBLING;
-    ((many.0 > SECONDS && time > most) || (many.1 > KIB && memory > most)).then_some((time, memory))
+    let (slow, large) = (many.0 - base.0 > SECONDS, many.1.saturating_sub(base.1) > KIB);
+    ((slow && time > most) || (large && memory > most)).then_some((time, memory))
 }
 
 #[cfg(test)]
@@ -221,5 +231,9 @@ mod tests {
         assert!(grows(base, (0.11, 20 << 10), (1.61, 50 << 10)).is_some(), "time");
         assert!(grows(base, (0.11, 20 << 10), (0.41, 170 << 10)).is_some(), "memory");
         assert!(grows(base, (0.01, 10 << 10), (0.2, 20 << 10)).is_none(), "too little to judge");
+        assert!(
+            grows((0.12, 30 << 10), (0.15, 41 << 10), (0.34, 75 << 10)).is_none(),
+            "the input itself costs too little to judge"
+        );
     }
 }
