@@ -16,6 +16,8 @@ use std::time::Instant;
 
 /// Growth for each doubling that still counts as linear.
 const DOUBLING: f64 = 2.6;
+/// Growth of memory for four times as much that still counts as linear: a vector that has just grown holds twice what is in it. A square is 16.
+const MEMORY: f64 = 8.0;
 /// Seconds and KiB, over what a run with next to no input costs, below which nothing is concluded: memory is taken in large pieces, and a clock of
 /// the CPU ticks.
 const SECONDS: f64 = 0.25;
@@ -217,7 +219,7 @@ fn grows(base: Cost, few: Cost, many: Cost) -> Option<(f64, f64)> {
     let memory = many.1.saturating_sub(base.1) as f64 / few.1.saturating_sub(base.1).max(4 << 10) as f64;
     let most = DOUBLING * DOUBLING;
     let (slow, large) = (many.0 - base.0 > SECONDS, many.1.saturating_sub(base.1) > KIB);
-    ((slow && time > most) || (large && memory > most)).then_some((time, memory))
+    ((slow && time > most) || (large && memory > MEMORY)).then_some((time, memory))
 }
 
 #[cfg(test)]
