@@ -14,7 +14,8 @@ Exit codes:
   1  findings of severity low or above
   2  no findings, but something could not be seen
   3  usage or internal error
-  141  the reader of standard output closed it before all was written";
+  130, 143  ended by SIGINT, SIGTERM
+  141  the reader of standard output closed it before an archive or a stream was written; of a report the exit code stays the verdict";
 
 /// Takes GPU/RDMA cluster nodes to line rate and proves it.
 #[derive(Debug, Parser)]
@@ -104,11 +105,13 @@ Examples:
   linerate audit --on gpu007                  a live node, over your own ssh: nothing has to be installed there
   linerate audit --on 'gpu[001-128],@rack7'   many of them: a line each, then who fails what, and where
   linerate audit --rule 'acs/*' --format json
+  linerate audit --fail-on high               for CI: findings below high do not fail
+  linerate audit --ignore iommu/faults:0000:19:00.0 --suppressions site/accepted.toml
   linerate audit --format json --schema 1     the JSON of earlier releases
 
 Exit codes:
   0  everything that was judged is right
-  1  findings of severity low or above
+  1  findings of severity low or above (--fail-on); suppressed ones do not count
   2  no findings, but something could not be seen, a node could not be read, or a limit left part of the source out
   3  usage or internal error")]
 pub(crate) struct AuditArgs {
@@ -134,8 +137,13 @@ pub(crate) struct AuditArgs {
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Only these rules: an id, or a pattern such as 'acs/*'. May be repeated.
-    #[arg(long = "rule", short, value_name = "PATTERN")]
+    #[arg(long = "rule", short, value_name = "PATTERN", value_parser = crate::ids::Ids::Rules, hide_possible_values = true)]
     pub(crate) rules: Vec<String>,
+    /// Fail only on findings of this severity or above (exit code 1). Then 2 means that a finding at or above it cannot be ruled out. [default: low]
+    #[arg(long, help_heading = "Known findings", value_enum, value_name = "SEVERITY")]
+    pub(crate) fail_on: Option<crate::terms_args::FailOn>,
+    #[command(flatten)]
+    pub(crate) known: crate::terms_args::SuppressArgs,
     /// An earlier snapshot or dump of this one node: error counters are judged by what grew since, instead of by their totals.
     #[arg(long, value_name = "EARLIER", conflicts_with = "on")]
     pub(crate) before: Option<PathBuf>,
@@ -380,8 +388,9 @@ Examples:
   linerate explain symptom/gpudirect-disabled          from what one sees to what decides
   linerate explain symptom                             all symptoms")]
 pub(crate) struct ExplainArgs {
-    /// Id of a rule, a symptom or a cause, as in reports; `symptom` or `cause` lists all of them.
-    #[arg(value_name = "ID")]
+    /// Id of a rule, a symptom or a cause, as in reports, or a variable such as NCCL_IB_HCA. An area or a pattern ('acs/*') lists what it names; so do
+    /// `symptom` and `cause`.
+    #[arg(value_name = "ID", value_parser = crate::ids::Ids::Explained, hide_possible_values = true)]
     pub(crate) id: String,
     /// When to colour.
     #[arg(long, value_enum, default_value_t = When::Auto)]

@@ -11,6 +11,7 @@ mod cmd;
 mod collect_args;
 mod diff_args;
 mod drift_args;
+mod ids;
 mod index_args;
 mod interrupt;
 mod live;
@@ -29,6 +30,7 @@ mod show_args;
 mod sightings;
 mod sources;
 mod targets;
+mod terms_args;
 mod vm_args;
 mod vm_format;
 mod vm_nccl_args;
@@ -46,8 +48,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const EXIT_ERROR: u8 = 3;
 /// The reader of standard output left before all was written, as shells have it for SIGPIPE.
 const EXIT_READER_GONE: u8 = 141;
-/// Told to end by a signal, as shells have it.
-const EXIT_SIGNAL: i32 = 130;
+/// What shells add to the number of the signal that ended a program.
+const EXIT_SIGNAL: i32 = 128;
 
 /// On SIGINT and SIGTERM: ends the commands of a capture, removes a half-written archive, and exits. A read that hangs in the
 /// kernel is not waited for.
@@ -56,7 +58,7 @@ fn end_on_signals() {
     // Without it, the default holds: the process ends at once.
     let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]) else { return };
     let wait = move || {
-        for _ in signals.forever() {
+        for signal in signals.forever() {
             // What works on hosts ends itself there; who cannot wait for that asks a second time.
             if interrupt::interrupted() {
                 continue;
@@ -64,7 +66,7 @@ fn end_on_signals() {
             linerate_snapshot::capture::abandon();
             progress::clear();
             scratch::abandon();
-            std::process::exit(EXIT_SIGNAL);
+            std::process::exit(EXIT_SIGNAL + signal);
         }
     };
     // Where no thread can be started, the signals do nothing, and the limits of the capture end it.
@@ -119,7 +121,7 @@ fn main() -> ExitCode {
     }
     match result {
         Ok(code) => ExitCode::from(code),
-        // What was concluded reached nobody: it must not look as if everything were right.
+        // Data reached nobody: it must not look as if it had.
         Err(e) if e.is_reader_gone() => ExitCode::from(EXIT_READER_GONE),
         Err(e) => {
             output::complain(&e);

@@ -79,12 +79,34 @@ impl ReaderGone {
     }
 }
 
-/// Standard output. Its errors say where its reader is gone.
-pub(crate) struct Standard(io::Stdout);
+/// Standard output.
+pub(crate) struct Standard {
+    to: io::Stdout,
+    /// A report: where its reader is gone, nothing more is written, and the exit code is the verdict, as it would be otherwise. How much of the
+    /// report a pipe took before its reader left is a matter of luck.
+    is_report: bool,
+    reader_gone: bool,
+}
 
 impl Standard {
+    /// For data that has to arrive. Errors say where its reader is gone.
     pub(crate) fn new() -> Self {
-        Standard(io::stdout())
+        Standard { to: io::stdout(), is_report: false, reader_gone: false }
+    }
+
+    fn report() -> Self {
+        Standard { is_report: true, ..Standard::new() }
+    }
+
+    /// `anyway`: what a reader that is gone would have taken.
+    fn tried<T>(&mut self, done: io::Result<T>, anyway: T) -> io::Result<T> {
+        match done {
+            Err(e) if self.is_report && e.kind() == io::ErrorKind::BrokenPipe => {
+                self.reader_gone = true;
+                Ok(anyway)
+            }
+            done => done.map_err(marked),
+        }
     }
 }
 
@@ -97,11 +119,19 @@ fn marked(e: io::Error) -> io::Error {
 
 impl Write for Standard {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        self.0.write(buf).map_err(marked)
+        if self.reader_gone {
+            return Ok(buf.len());
+        }
+        let done = self.to.write(buf);
+        self.tried(done, buf.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush().map_err(marked)
+        if self.reader_gone {
+            return Ok(());
+        }
+        let done = self.to.flush();
+        self.tried(done, ())
     }
 }
 
@@ -120,8 +150,8 @@ impl Sink {
     /// As [`Sink::open`], for whom it says.
     pub(crate) fn open_for(path: Option<&Path>, access: Access) -> Result<Sink, Failure> {
         Ok(match path {
-            None => Sink::Standard(BufWriter::new(Standard::new())),
-            Some(p) if p == Path::new("-") => Sink::Standard(BufWriter::new(Standard::new())),
+            None => Sink::Standard(BufWriter::new(Standard::report())),
+            Some(p) if p == Path::new("-") => Sink::Standard(BufWriter::new(Standard::report())),
             Some(p) => {
                 let file = Replace::begin(p, access).map_err(|e| Failure::writing(p, &e))?;
                 Sink::File(file, p.to_owned())
@@ -182,10 +212,10 @@ pub(crate) fn json(sink: &mut Sink, value: &serde_json::Value) -> io::Result<()>
     sink.write_all(b"\n")
 }
 
-/// Columns of the terminal, 80..=140; 80 where there is none.
+/// Columns of the terminal, 40..=200; 80 where there is none.
 pub(crate) fn width() -> usize {
     let told = std::env::var("COLUMNS").ok().and_then(|c| c.parse::<usize>().ok());
-    told.or_else(|| io::stdout().is_terminal().then(terminal_columns).flatten()).unwrap_or(80).clamp(80, 140)
+    told.or_else(|| io::stdout().is_terminal().then(terminal_columns).flatten()).unwrap_or(80).clamp(40, 200)
 }
 
 fn terminal_columns() -> Option<usize> {

@@ -118,8 +118,10 @@ pub(crate) struct PlanArgs {
     #[command(flatten)]
     pub(crate) kube: KubeArgs,
     /// Only the fixes of these rules: an id, or a pattern such as 'acs/*'. May be repeated.
-    #[arg(long, value_name = "RULE")]
+    #[arg(long, value_name = "RULE", value_parser = crate::ids::Ids::Rules, hide_possible_values = true)]
     pub(crate) fix: Vec<String>,
+    #[command(flatten)]
+    pub(crate) known: crate::terms_args::SuppressArgs,
     /// Plan what this policy wishes (docs/policy.md) instead of the fixes of rules. With --fix: its expectations that are named, as
     /// 'policy/*', and the rules that are named.
     #[arg(long, value_name = "FILE")]

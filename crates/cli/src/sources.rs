@@ -5,9 +5,9 @@ use crate::output::{Failure, remark};
 use crate::progress::Line;
 use linerate_fleet::since::Pairs;
 use linerate_formats::bounds::SOURCES_WALKED;
-use linerate_formats::wildcard;
 use linerate_gather::fan::seconds_of;
 use linerate_rules::Rule;
+use linerate_rules::terms::names;
 use linerate_snapshot::capture::{Options, Purpose};
 use linerate_snapshot::{Listing, Snapshot, Source, SourceKind, dated, is_snapshot_dir, short_name};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -19,7 +19,6 @@ type Chosen = (&'static str, &'static str, Vec<&'static Rule>);
 
 /// Areas with the rules whose id, or area, a pattern names. No pattern: all.
 pub(crate) fn select_areas(patterns: &[String]) -> Result<Vec<Chosen>, Failure> {
-    let names = |p: &str, r: &Rule| p == r.area() || wildcard::star(p.as_bytes(), r.id.as_bytes());
     if let Some(p) = patterns.iter().find(|p| !linerate_rules::rules().iter().any(|r| names(p, r))) {
         return Err(Failure::new(format!("no rule matches `{p}`")).hint("`linerate rules` lists all"));
     }

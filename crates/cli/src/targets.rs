@@ -52,7 +52,8 @@ pub(crate) fn references(names: &SourceArgs) -> Result<References, Failure> {
     Ok(linerate_gather::inventory::references(&names.inventory, &settings())?)
 }
 
-fn settings() -> Settings {
+/// Where files of a site are looked for.
+pub(crate) fn settings() -> Settings {
     let var = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     let home = var("HOME");
     Settings {

@@ -84,7 +84,7 @@ fn subjects_of_devices_have_positions() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/sick-8gpu.tar.zst");
     let s = linerate_snapshot::load_bytes(&std::fs::read(path).unwrap(), "sick").unwrap();
     let node = Node::decode(&s);
-    let survey = linerate_rules::survey(&node, &s, linerate_rules::rules());
+    let survey = linerate_rules::survey(&node, &s, linerate_rules::rules(), linerate_rules::Terms::default());
     let audit = linerate_rules::audit(&node, &s, linerate_rules::rules());
     let findings = survey.findings(&node, &s);
     assert!(!findings.is_empty());

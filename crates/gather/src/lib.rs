@@ -10,6 +10,7 @@ pub mod index;
 pub mod inventory;
 pub mod lists;
 pub mod reach;
+pub mod suppress;
 mod target;
 
 pub use target::Target;

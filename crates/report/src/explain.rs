@@ -4,6 +4,7 @@ use crate::json;
 use crate::style::{self, Page, Style, Tone};
 use crate::terminal::{quality, tone_of};
 use linerate_doctor::{Cause, Symptom};
+use linerate_env::Variable;
 use linerate_formats::xid::{Bucket, Detail};
 use linerate_rules::{Area, Effect, Myth, Rule, Severity, Source, xid};
 use serde::Serialize;
@@ -68,6 +69,32 @@ pub fn cause(c: &Cause, style: Style) -> String {
             page.item(2, "·", Tone::Dim, Tone::Plain, &format!("linerate explain {rule}"))?;
         }
         sources(c.sources, page)
+    })
+}
+
+/// What is known of a variable of an environment, for the terminal: what it does, which releases read it, its values, when to set it.
+#[must_use]
+pub fn variable(v: &Variable, style: Style) -> String {
+    page(style, |page| {
+        head(page, "VARIABLE", Tone::Mild, v.name, v.does.unwrap_or("what it does is not documented"))?;
+        page.blank()?;
+        page.field(0, "read by", v.owner.name())?;
+        let releases = v.history().or_else(|| v.removed.map(|r| format!("up to the release before {r}")));
+        let fields = [("releases", releases), ("values", v.legal.words())];
+        let words = [("set it", v.when), ("instead", v.instead)];
+        let words = words.into_iter().map(|(name, text)| (name, text.map(str::to_owned)));
+        for (name, text) in fields.into_iter().chain(words) {
+            text.iter().try_for_each(|t| page.field(0, name, t))?;
+        }
+        let cited = v.cited();
+        page.heading_of(&cited, "Sources")?;
+        cited.iter().try_for_each(|s| page.item(2, "·", Tone::Dim, Tone::Plain, s))?;
+        page.heading("How to judge it")?;
+        page.text(
+            2,
+            Tone::Plain,
+            "linerate env check FILE --node SNAPSHOT, where FILE is a job script, a pod, a log or an environment",
+        )
     })
 }
 

@@ -1,17 +1,18 @@
 //! JUnit XML: one suite per area, one case per answer.
 //!
 //! A failure is a `<failure>`, an unknown an `<error type="unknown">` (unknown is never green), what does not apply is
-//! `<skipped>`. A note of severity info is a case that passed, with its text in `<system-out>`.
+//! `<skipped>`, and so is what the site suppresses. What is below the severity that fails the audit is a case that passed, with its text in
+//! `<system-out>`.
 
-use crate::Report;
 use crate::fix::Fix;
 use crate::fleet::Member;
 use crate::terminal::quality;
 use crate::words::Words;
+use crate::{Report, suppressed};
 use linerate_fleet::audit::At;
 use linerate_out::markup::{attribute, xml};
 use linerate_remedy::On;
-use linerate_rules::{Severity, Status, Verdict};
+use linerate_rules::{Audit, Status, Suppression, Terms, Verdict};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
@@ -26,15 +27,15 @@ struct Sums {
 }
 
 impl Sums {
-    fn of<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> Self {
+    fn of<'a>(cases: impl Iterator<Item = &'a Case<'a>>, terms: &Terms) -> Self {
         let mut sums = Sums::default();
-        for v in verdicts {
+        for c in cases {
             sums.tests += 1;
-            match v.finding.status {
-                Status::Fail => sums.failures += usize::from(v.severity() > Severity::Info),
-                Status::Unknown => sums.errors += 1,
-                Status::NotApplicable => sums.skipped += 1,
-                Status::Pass => {}
+            match outcome(c, terms) {
+                Outcome::Failure => sums.failures += 1,
+                Outcome::Error => sums.errors += 1,
+                Outcome::Skipped(_) => sums.skipped += 1,
+                Outcome::Note | Outcome::Pass => {}
             }
         }
         sums
@@ -48,28 +49,61 @@ impl fmt::Display for Sums {
     }
 }
 
+/// An answer, and what suppresses it.
+type Case<'a> = (&'a Verdict, Option<&'a Suppression>);
+
+/// All answers, those that are counted first.
+fn cases<'a>(audit: &'a Audit) -> impl Iterator<Item = Case<'a>> {
+    let counted = audit.verdicts.iter().map(|v| (v, None));
+    counted.chain(audit.suppressed.iter().map(|(v, by)| (v, Some(&**by))))
+}
+
+/// What JUnit calls an answer.
+enum Outcome {
+    Pass,
+    Note,
+    Failure,
+    Error,
+    /// With why.
+    Skipped(String),
+}
+
+/// As the exit code counts it: what cannot fail the audit is neither a failure nor an error.
+fn outcome((v, by): &Case<'_>, terms: &Terms) -> Outcome {
+    match (v.finding.status, by) {
+        (_, Some(s)) => Outcome::Skipped(format!("suppressed by {}: {}", suppressed::why(s), v.finding.message)),
+        (Status::Pass, None) => Outcome::Pass,
+        (Status::NotApplicable, None) => Outcome::Skipped(v.finding.message.to_string()),
+        (Status::Unknown, None) if terms.may_fail(v.rule) => Outcome::Error,
+        (Status::Unknown, None) => Outcome::Skipped(format!("unknown: {}", v.finding.message)),
+        (Status::Fail, None) if terms.fails(v.severity()) => Outcome::Failure,
+        (Status::Fail, None) => Outcome::Note,
+    }
+}
+
 /// Writes the document.
 ///
 /// # Errors
 /// Those of the writer.
 pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let words = Words::of(report.snapshot);
-    let mut areas: BTreeMap<&str, Vec<&Verdict>> = BTreeMap::new();
-    for v in &report.audit.verdicts {
-        areas.entry(v.rule.area()).or_default().push(v);
+    let mut areas: BTreeMap<&str, Vec<Case<'_>>> = BTreeMap::new();
+    for c in cases(report.audit) {
+        areas.entry(c.0.rule.area()).or_default().push(c);
     }
-    let all = Sums::of(report.audit.verdicts.iter());
+    let terms = &report.audit.terms;
+    let all = Sums::of(areas.values().flatten(), terms);
     writeln!(
         out,
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"linerate {}\" {all}>",
         attribute(&report.snapshot.label)
     )?;
     let on = On::node(report.node);
-    for (area, verdicts) in areas {
-        let sums = Sums::of(verdicts.iter().copied());
+    for (area, cases) in areas {
+        let sums = Sums::of(cases.iter(), terms);
         writeln!(out, "  <testsuite name=\"{}\" {sums}>", attribute(area))?;
-        for v in verdicts {
-            case(v, &words, &on, None, out)?;
+        for c in cases {
+            case(&c, (&words, &on, terms), None, out)?;
         }
         out.write_all(b"  </testsuite>\n")?;
     }
@@ -87,11 +121,13 @@ pub(crate) fn suite(member: &Member<'_>, out: &mut Vec<u8>) {
     let (words, on) = (Words::of(report.snapshot), On::node(report.node));
     // Writing to memory does not fail.
     let mut write = || -> io::Result<()> {
-        let sums = Sums::of(report.audit.verdicts.iter());
+        let (all, terms) = (cases(report.audit).collect::<Vec<_>>(), &report.audit.terms);
+        let sums = Sums::of(all.iter(), terms);
         writeln!(out, "  <testsuite name=\"{}\" {sums}>", attribute(label))?;
-        for v in &report.audit.verdicts {
-            let told = matches!(v.finding.status, Status::Fail | Status::Unknown);
-            case(v, &words, &on, told.then(|| places.at(&v.finding.subject)).as_ref(), out)?;
+        for c in &all {
+            let finding = &c.0.finding;
+            let told = matches!(finding.status, Status::Fail | Status::Unknown);
+            case(c, (&words, &on, terms), told.then(|| places.at(&finding.subject)).as_ref(), out)?;
         }
         out.write_all(b"  </testsuite>\n")
     };
@@ -114,24 +150,30 @@ pub(crate) fn end(out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// `at`: where on a node among many.
-fn case(v: &Verdict, words: &Words<'_>, on: &On<'_>, at: Option<&At>, out: &mut dyn Write) -> io::Result<()> {
+fn case(
+    c: &Case<'_>,
+    (words, on, terms): (&Words<'_>, &On<'_>, &Terms),
+    at: Option<&At>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let v = c.0;
     let f = &v.finding;
     let message = attribute(&f.message);
     write!(out, "    <testcase classname=\"{}\" name=\"{}\"", attribute(v.rule.id), attribute(&f.subject.to_string()))?;
-    match f.status {
-        Status::Pass => return out.write_all(b"/>\n"),
-        Status::NotApplicable => writeln!(out, ">\n      <skipped message=\"{message}\"/>")?,
-        Status::Unknown => {
+    match outcome(c, terms) {
+        Outcome::Pass => return out.write_all(b"/>\n"),
+        Outcome::Skipped(why) => writeln!(out, ">\n      <skipped message=\"{}\"/>", attribute(&why))?,
+        Outcome::Error => {
             writeln!(
                 out,
                 ">\n      <error type=\"unknown\" message=\"{message}\">{}</error>",
                 xml(&body(v, words, on, at))
             )?;
         }
-        Status::Fail if v.severity() == Severity::Info => {
+        Outcome::Note => {
             writeln!(out, ">\n      <system-out>{}\n{}</system-out>", xml(&f.message), xml(&body(v, words, on, at)))?;
         }
-        Status::Fail => writeln!(
+        Outcome::Failure => writeln!(
             out,
             ">\n      <failure type=\"{}\" message=\"{message}\">{}</failure>",
             v.severity().name(),

@@ -27,6 +27,7 @@ pub mod policy;
 pub mod sarif;
 pub mod since;
 pub mod style;
+mod suppressed;
 mod table;
 pub mod terminal;
 pub mod topo;

@@ -5,7 +5,7 @@ use crate::group::{Group, group};
 use crate::style::clip;
 use crate::terminal::quality;
 use crate::words::Words;
-use crate::{Counts, Report, VERSION, about};
+use crate::{Counts, Report, VERSION, about, suppressed};
 use linerate_out::markdown::{block, cell, inline};
 use linerate_out::terminal;
 use linerate_remedy::On;
@@ -32,6 +32,9 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         "| Other answers | {} unknown, {} passed, {} not applicable |",
         counts.unknown, counts.pass, counts.not_applicable
     )?;
+    if let Some(below) = suppressed::below(&counts, &audit.terms) {
+        writeln!(out, "| Limit | {} |", cell(&below))?;
+    }
     writeln!(out, "| Role | {} |", cell(&about::role(node)))?;
     writeln!(out, "| Kernel | {} |", cell(&about::kernel(node)))?;
     writeln!(out, "| Devices | {} |", cell(&about::devices(node)))?;
@@ -49,6 +52,14 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     for g in &groups {
         finding(g, &words, &on, out)?;
     }
+    let of = |t: &suppressed::Taken<'_>| {
+        let why = inline(&suppressed::why(t.by));
+        let one = |g: &Group<'_>| format!("`{}`: {}: *{why}*", g.first().rule.id, inline(&said(g)));
+        t.groups.iter().map(one).collect::<Vec<_>>()
+    };
+    list("Suppressed (not counted)", suppressed::taken(audit).iter().flat_map(of), out)?;
+    let remarks = suppressed::remarks(&audit.usage());
+    list("Suppressions to review", remarks.iter().map(|r| inline(r)), out)?;
     let notes = group(report.notes());
     list("Worth knowing", notes.iter().map(|g| format!("`{}`: {}", g.first().rule.id, inline(&said(g)))), out)?;
     unseen(report, out)

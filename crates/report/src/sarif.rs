@@ -6,10 +6,10 @@
 use crate::fix::Fix;
 use crate::fleet::Member;
 use crate::words::Words;
-use crate::{Report, VERSION, json};
+use crate::{Report, VERSION, json, suppressed};
 use linerate_fleet::audit::At;
 use linerate_remedy::On;
-use linerate_rules::{Evidence, Rule, Severity, Status, Verdict};
+use linerate_rules::{Evidence, Rule, Severity, Status, Suppression, Verdict};
 use linerate_snapshot::{Pos, Snapshot};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let words = Words::of(report.snapshot);
     let mut rules: Vec<&'static Rule> = Vec::new();
     let mut index: HashMap<&'static str, usize> = HashMap::new();
-    for v in shown(report) {
+    for (v, _) in shown(report) {
         index.entry(v.rule.id).or_insert_with(|| {
             rules.push(v.rule);
             rules.len() - 1
@@ -48,8 +48,10 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Verdicts that are results.
-fn shown<'r>(report: &'r Report<'_>) -> impl Iterator<Item = &'r Verdict> {
-    report.audit.verdicts.iter().filter(|v| matches!(v.finding.status, Status::Fail | Status::Unknown))
+fn shown<'r>(report: &'r Report<'_>) -> impl Iterator<Item = (&'r Verdict, Option<&'r Suppression>)> {
+    let told = |v: &Verdict| matches!(v.finding.status, Status::Fail | Status::Unknown);
+    let counted = report.audit.verdicts.iter().filter(move |v| told(v)).map(|v| (v, None));
+    counted.chain(report.audit.suppressed.iter().map(|(v, by)| (v, Some(&**by))))
 }
 
 /// Members in the order of their names, as everywhere in our JSON.
@@ -80,10 +82,11 @@ struct Results<'r, 's> {
 impl Serialize for Results<'_, '_> {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         let mut times: HashMap<(&'static str, String), u32> = HashMap::new();
-        s.collect_seq(shown(self.report).map(|v| {
+        s.collect_seq(shown(self.report).map(|(v, by)| {
             let at = self.index.get(v.rule.id).copied().unwrap_or_default();
             let time = times.entry((v.rule.id, v.finding.subject.to_string())).or_default();
-            let made = result(v, at, *time, self.report, self.words, "");
+            let mut made = result(v, at, *time, self.report, self.words, "");
+            suppress(&mut made, by);
             *time += 1;
             made
         }))
@@ -160,6 +163,14 @@ fn result(v: &Verdict, rule_index: usize, time: u32, report: &Report<'_>, words:
     out
 }
 
+/// SARIF 2.1.0, 3.35: who suppressed a result, and why.
+fn suppress(result: &mut Value, by: Option<&Suppression>) {
+    if let Some(s) = by {
+        result["suppressions"] =
+            json!([{ "kind": "external", "status": "accepted", "justification": suppressed::why(s) }]);
+    }
+}
+
 fn physical(e: &Evidence, snapshot: &Snapshot, words: &Words<'_>, below: &str) -> Value {
     let mut path = snapshot.path(e.place.base);
     if !e.place.leaf.is_empty() {
@@ -225,11 +236,12 @@ pub(crate) fn results(member: &Member<'_>, out: &mut Vec<u8>) {
     let words = Words::of(report.snapshot);
     let below = format!("{}/", uri(label));
     let mut times: HashMap<(&'static str, At), u32> = HashMap::new();
-    for v in shown(report) {
+    for (v, by) in shown(report) {
         let at = places.at(&v.finding.subject);
         let place = at.to_string();
         let time = times.entry((v.rule.id, at)).or_default();
         let mut made = result(v, index.get(v.rule.id).copied().unwrap_or_default(), *time, report, &words, &below);
+        suppress(&mut made, by);
         made["partialFingerprints"] =
             json!({ "linerate/position/v1": hashed(&[label, v.rule.id, &place, &time.to_string()]) });
         *time += 1;

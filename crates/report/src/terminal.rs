@@ -5,10 +5,10 @@ use crate::fix::Fix;
 use crate::group::{Group, alike, bundle, group};
 use crate::style::{self, Page, Style, Tone, clip};
 use crate::words::Words;
-use crate::{Counts, Report, VERSION, about};
+use crate::{Counts, Report, VERSION, about, suppressed};
 use linerate_node::pci::Kind;
 use linerate_remedy::On;
-use linerate_rules::{Evidence, Quality, Severity, Status, Verdict};
+use linerate_rules::{Audit, Evidence, Quality, Severity, Status, Verdict};
 use linerate_snapshot::Place;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -32,6 +32,7 @@ pub fn render(report: &Report<'_>, style: Style, out: &mut dyn Write) -> io::Res
     for (i, g) in groups.iter().enumerate() {
         t.finding(i + 1, g)?;
     }
+    t.suppressed()?;
     t.notes()?;
     t.unseen()?;
     t.rest()
@@ -54,7 +55,7 @@ impl Terminal<'_, '_> {
         let Report { node, snapshot, audit } = self.report;
         let counts = Counts::of(audit);
         self.page.item(0, &format!("linerate {VERSION}, audit of"), Tone::Dim, Tone::Bold, &snapshot.label)?;
-        let (tone, verdict) = verdict(&counts, audit.exit_code());
+        let (tone, verdict) = verdict(&counts, audit);
         self.page.text(0, tone, &verdict)?;
         if let Some(text) = self.what_applies() {
             self.page.text(0, Tone::Bold, &text)?;
@@ -215,6 +216,24 @@ impl Terminal<'_, '_> {
         text
     }
 
+    /// What the site accepts, each with its reason; and suppressions that are of no use any more.
+    fn suppressed(&mut self) -> io::Result<()> {
+        let taken = suppressed::taken(self.report.audit);
+        self.page.heading_of(&taken, "SUPPRESSED (not counted)")?;
+        for t in &taken {
+            for g in &t.groups {
+                let first = g.first();
+                let word = if first.finding.status == Status::Fail { first.severity().name() } else { "unknown" };
+                let text = headline(g, self.page.style.verbose);
+                self.page.item(0, &format!("{:<8}", word.to_uppercase()), Tone::Dim, Tone::Plain, &text)?;
+            }
+            self.page.text(9, Tone::Dim, &suppressed::why(t.by))?;
+        }
+        let remarks = suppressed::remarks(&self.report.audit.usage());
+        self.page.heading_of(&remarks, "SUPPRESSIONS TO REVIEW")?;
+        remarks.iter().try_for_each(|r| self.page.item(2, "·", Tone::Warn, Tone::Plain, r))
+    }
+
     fn notes(&mut self) -> io::Result<()> {
         let groups = group(self.report.notes());
         self.page.heading_of(&groups, "WORTH KNOWING (nothing to do)")?;
@@ -293,10 +312,17 @@ fn headline(g: &Group<'_>, whole: bool) -> String {
 }
 
 /// The one-line verdict.
-fn verdict(counts: &Counts, exit_code: u8) -> (Tone, String) {
+fn verdict(counts: &Counts, audit: &Audit) -> (Tone, String) {
+    let exit_code = audit.exit_code();
+    let set_aside = suppressed::count(audit.suppressed.len() as u64);
     let bad: Vec<String> = counts.worst_first().map(|(s, n)| format!("{n} {}", s.name())).collect();
+    let below = suppressed::below(counts, &audit.terms);
     let unknown = if counts.unknown > 0 { format!("; {} answers unknown", counts.unknown) } else { String::new() };
     let (tone, text) = match exit_code {
+        0 | 2 if below.is_some() => {
+            let (tone, word) = if exit_code == 0 { (Tone::Mild, "BELOW THE LIMIT") } else { (Tone::Doubt, "UNKNOWN") };
+            (tone, format!("{word}: {}{unknown}", below.unwrap_or_default()))
+        }
         0 if counts.pass == 0 => (Tone::Doubt, "NOTHING TO SAY: no rule applies".to_owned()),
         0 => (Tone::Good, format!("GOOD: {} checks passed, nothing unknown", counts.pass)),
         1 => {
@@ -318,7 +344,7 @@ fn verdict(counts: &Counts, exit_code: u8) -> (Tone, String) {
             },
         ),
     };
-    (tone, format!("{text} (exit code {exit_code})"))
+    (tone, format!("{text}{set_aside} (exit code {exit_code})"))
 }
 
 pub(crate) fn tone_of(severity: Severity) -> Tone {

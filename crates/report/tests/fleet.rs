@@ -8,18 +8,21 @@ use common::{FINE, HOST, HOSTILE, LSPCI, REDIRECT, UNSEEN, bytes, lspci, usual};
 use linerate_node::Node;
 use linerate_report::Style;
 use linerate_report::fleet::{Fleet, Format, Looked};
-use linerate_rules::Rule;
+use linerate_rules::{Rule, Terms};
 use linerate_snapshot::Snapshot;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+static TERMS: LazyLock<Terms> = LazyLock::new(Terms::default);
 
 fn look(format: Format, label: &str, s: &Snapshot, rules: &[&'static Rule]) -> Looked {
-    Fleet::new(format, rules).looker().look(label, &Node::decode(s), s)
+    Fleet::new(format, rules, &TERMS).looker().look(label, &Node::decode(s), s)
 }
 
 /// Nodes with a text of lspci each, judged by rules of their own, and one that cannot be read.
 fn written(format: Format, nodes: &[(&str, &str, &[&'static Rule])], all: &[&'static Rule]) -> (String, u8) {
-    let mut fleet = Fleet::new(format, all);
+    let mut fleet = Fleet::new(format, all, &TERMS);
     let text = bytes(|out| {
         for (label, text, rules) in nodes {
             fleet.node(label, look(format, label, &lspci(text), rules), out)?;
@@ -108,7 +111,7 @@ fn exit_codes_of_a_fleet() {
         let good = || look(format, "n", &s, &[&FINE]);
         let unknown = || look(format, "n", &Snapshot::new("empty"), &[&UNSEEN]);
         let code = |all: Vec<Looked>| {
-            let mut f = Fleet::new(format, &[]);
+            let mut f = Fleet::new(format, &[], &TERMS);
             bytes(|out| all.into_iter().try_for_each(|a| f.node("n", a, out)));
             f.exit_code()
         };

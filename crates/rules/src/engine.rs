@@ -2,9 +2,11 @@
 
 use crate::finding::{Depth, Finding, Findings, Status, Subject};
 use crate::rule::{Cx, Rule, Severity};
+use crate::terms::{Suppression, Terms, Usage};
 use linerate_node::Node;
 use linerate_snapshot::Snapshot;
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 /// A rule's answer about one subject.
 #[derive(Debug, Clone)]
@@ -24,34 +26,69 @@ impl Verdict {
 }
 
 /// All answers about a node.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Audit {
     /// Worst first, unless asked for otherwise ([`answers`]).
     pub verdicts: Vec<Verdict>,
+    /// Answers that are not counted, in the same order, and what suppresses each.
+    pub suppressed: Vec<(Verdict, Arc<Suppression>)>,
     /// A limit left part of the source out: nothing is right for certain.
     pub incomplete: bool,
+    /// On which terms.
+    pub terms: Terms,
 }
 
 impl Audit {
+    /// The audit on the terms that hold for the node ([`Terms::on`]).
+    #[must_use]
+    pub fn on(mut self, terms: Terms) -> Audit {
+        if !terms.suppressions.is_empty() {
+            for v in std::mem::take(&mut self.verdicts) {
+                match terms.takes(v.rule, &v.finding) {
+                    Some(s) => self.suppressed.push((v, Arc::clone(s))),
+                    None => self.verdicts.push(v),
+                }
+            }
+        }
+        self.terms = terms;
+        self
+    }
+
+    /// What became of the suppressions.
+    #[must_use]
+    pub fn usage(&self) -> Usage {
+        let mut usage = Usage::default();
+        let mut answers: Vec<(&'static Rule, Status)> =
+            self.verdicts.iter().map(|v| (v.rule, v.finding.status)).collect();
+        answers.extend(self.suppressed.iter().map(|(v, _)| (v.rule, v.finding.status)));
+        usage.add(&self.terms, self.suppressed.iter().map(|(_, s)| s), answers.iter().copied());
+        usage
+    }
+
     /// Verdicts of one status.
     pub fn with(&self, status: Status) -> impl Iterator<Item = &Verdict> {
         self.verdicts.iter().filter(move |v| v.finding.status == status)
     }
 
-    /// 0 all good; 1 findings of severity low or above; 2 nothing found, but something could not be seen.
+    /// 0 all good; 1 findings of the severity that the terms name (low) or above; 2 none, but something could not be seen that might be one.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
-        exit_code(self.incomplete, self.verdicts.iter().map(|v| (v.finding.status, v.severity())))
+        let answers = self.verdicts.iter().map(|v| (v.rule, v.finding.status, v.severity()));
+        exit_code(self.incomplete, &self.terms, answers)
     }
 }
 
 /// Of all answers about a node.
-pub(crate) fn exit_code(incomplete: bool, answers: impl Iterator<Item = (Status, Severity)>) -> u8 {
-    let mut unknown = incomplete;
-    for (status, severity) in answers {
+pub(crate) fn exit_code(
+    incomplete: bool,
+    terms: &Terms,
+    answers: impl Iterator<Item = (&'static Rule, Status, Severity)>,
+) -> u8 {
+    let mut unknown = incomplete && terms.fail_on.is_some();
+    for (rule, status, severity) in answers {
         match status {
-            Status::Fail if severity > Severity::Info => return 1,
-            Status::Unknown => unknown = true,
+            Status::Fail if terms.fails(severity) => return 1,
+            Status::Unknown => unknown |= terms.may_fail(rule),
             _ => {}
         }
     }
@@ -84,7 +121,8 @@ pub fn answers(node: &Node<'_>, snapshot: &Snapshot, rules: &[&'static Rule], de
         judge(rule, &cx, &mut out);
         verdicts.extend(out.list.drain(..).map(|finding| Verdict { rule, finding }));
     }
-    Audit { verdicts, incomplete: incomplete(node, snapshot) }
+    let incomplete = incomplete(node, snapshot);
+    Audit { verdicts, suppressed: Vec::new(), incomplete, terms: Terms::default() }
 }
 
 /// The answers of one rule; `out` is empty before.

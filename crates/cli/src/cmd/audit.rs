@@ -9,6 +9,7 @@ use crate::sources::{self, Member};
 use linerate_node::Node;
 use linerate_report::Report;
 use linerate_report::json::Version;
+use linerate_rules::terms::names_of;
 use linerate_snapshot::capture::{Options, Purpose};
 use linerate_snapshot::{OpenError, Snapshot};
 use std::path::{Path, PathBuf};
@@ -18,25 +19,38 @@ pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
     if a.schema.is_some() && a.format != Format::Json {
         return Err(Failure::new("--schema is a version of the JSON").hint("add --format json, or leave out --schema"));
     }
+    let terms = crate::terms_args::terms(&a.known, a.fail_on)?;
     // Reports are pasted into tickets: what is captured for them is redacted as a snapshot is.
     let live = live::many(&a.on, !a.no_redact)?;
     let chosen = a.of.read()?;
     let snapshot = match &live {
         Some(live) if live.is_one() => live.one()?,
         Some(live) => {
-            return super::fleet::run(a, &rules, (&[], &live.members), &live.unread, (&Claims::default(), &chosen));
+            return super::fleet::run(
+                a,
+                (&rules, &terms),
+                (&[], &live.members),
+                &live.unread,
+                (&Claims::default(), &chosen),
+            );
         }
         None => {
             let (paths, claims) = Claims::take(&a.sources)?;
             let one = || chosen.set().map(|_| paths.iter().map(|p| Member::of(p)).collect());
             if let Some(members) = sources::fleet(&paths).or_else(one) {
-                return super::fleet::run(a, &rules, (&paths, &chosen.of(members)), &[], (&claims, &chosen));
+                return super::fleet::run(a, (&rules, &terms), (&paths, &chosen.of(members)), &[], (&claims, &chosen));
             }
             let mut snapshot = match load(a, &paths) {
                 Ok(snapshot) => snapshot,
                 // An archive or texts of several nodes.
                 Err(Unloaded::Several(path)) => {
-                    return super::fleet::run(a, &rules, (&paths, &[Member::of(&path)]), &[], (&claims, &chosen));
+                    return super::fleet::run(
+                        a,
+                        (&rules, &terms),
+                        (&paths, &[Member::of(&path)]),
+                        &[],
+                        (&claims, &chosen),
+                    );
                 }
                 Err(Unloaded::Failed(e)) => return Err(e),
             };
@@ -48,7 +62,8 @@ pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
     };
     let mut node = Node::decode_as(&snapshot, a.role.map(Into::into));
     node.growth = a.before.as_deref().map(|earlier| crate::readings::since(earlier, &snapshot)).transpose()?;
-    let audit = linerate_rules::audit(&node, &snapshot, &rules);
+    let terms = terms.on(&names_of(&snapshot.label, &snapshot));
+    let audit = linerate_rules::audit(&node, &snapshot, &rules).on(terms);
     let report = Report { audit: &audit, node: &node, snapshot: &snapshot };
     let mut sink = Sink::open(a.output.as_deref())?;
     let style = sink.style(a.color, a.verbose);

@@ -3,6 +3,7 @@
 use crate::args::ExplainArgs;
 use crate::output::{Failure, Sink};
 use linerate_doctor::{causes, symptoms};
+use linerate_formats::wildcard;
 use linerate_report::{Style, explain};
 use std::io::Write;
 
@@ -11,10 +12,12 @@ pub(crate) fn run(a: &ExplainArgs) -> Result<u8, Failure> {
     let style = sink.style(a.color, true);
     let Some(text) = text(&a.id, style) else {
         let near = nearest(&a.id);
-        return Err(Failure::new(format!("no rule, symptom or cause is called `{}`", a.id)).hint(match near {
-            Some(id) => format!("did you mean `{id}`? {LISTS}"),
-            None => LISTS.to_owned(),
-        }));
+        return Err(Failure::new(format!("no rule, symptom, cause or variable is called `{}`", a.id)).hint(
+            match near {
+                Some(id) => format!("did you mean `{id}`? {LISTS}"),
+                None => LISTS.to_owned(),
+            },
+        ));
     };
     sink.write_all(text.as_bytes())?;
     sink.finish()?;
@@ -36,7 +39,28 @@ fn text(id: &str, style: Style) -> Option<String> {
     let rule = linerate_rules::find(id).map(|r| explain::explain(r, style));
     let symptom = || symptoms().iter().find(|s| s.id == id).map(|s| explain::symptom(s, style));
     let cause = || causes().find(|c| c.id == id).map(|c| explain::cause(c, style));
-    rule.or_else(symptom).or_else(cause)
+    let variable = || linerate_env::lookup(id).map(|v| explain::variable(v, style));
+    rule.or_else(symptom).or_else(cause).or_else(variable).or_else(|| several(id, style))
+}
+
+/// What an area or a pattern names: a single one whole, else a list.
+fn several(pattern: &str, style: Style) -> Option<String> {
+    let names = |id: &str| wildcard::star(pattern.as_bytes(), id.as_bytes());
+    let rules =
+        linerate_rules::rules().iter().filter(|r| linerate_rules::terms::names(pattern, r)).map(|r| (r.id, r.title));
+    let symptoms = symptoms().iter().filter(|s| names(s.id)).map(|s| (s.id, s.title));
+    let causes = causes().filter(|c| names(c.id)).map(|c| (c.id, c.title));
+    let variables = linerate_env::variables().iter().filter(|_| pattern.contains('*')).filter(|v| names(v.name));
+    let variables = variables.map(|v| (v.name, v.does.unwrap_or("what it does is not documented")));
+    let mut all: Vec<(&str, &str)> = rules.chain(symptoms).chain(causes).chain(variables).collect();
+    // A cause may have the id of a rule.
+    all.sort_unstable();
+    all.dedup_by_key(|(id, _)| *id);
+    match all.as_slice() {
+        [] => None,
+        [(id, _)] if *id != pattern => text(id, style),
+        some => Some(explain::list(some.iter().copied(), style)),
+    }
 }
 
 /// `xid/79`, `Xid 79`, `xid79`.
@@ -48,7 +72,8 @@ fn xid_number(id: &str) -> Option<u32> {
 /// The id that was meant.
 fn nearest(asked: &str) -> Option<&'static str> {
     let rules = linerate_rules::rules().iter().map(|r| r.id);
-    let all = rules.chain(symptoms().iter().map(|s| s.id)).chain(causes().map(|c| c.id));
+    let variables = linerate_env::variables().iter().map(|v| v.name);
+    let all = rules.chain(symptoms().iter().map(|s| s.id)).chain(causes().map(|c| c.id)).chain(variables);
     linerate_formats::near::alike(asked, all)
 }
 

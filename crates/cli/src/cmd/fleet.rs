@@ -11,14 +11,14 @@ use crate::sources::Member;
 use linerate_node::Node;
 use linerate_node::context::Role;
 use linerate_report::fleet::{self, Fleet};
-use linerate_rules::Rule;
+use linerate_rules::{Rule, Terms};
 use linerate_snapshot::Snapshot;
 use std::path::PathBuf;
 
 /// `unread`: nodes of which there is no snapshot; `named`: what the user named.
 pub(crate) fn run(
     a: &AuditArgs,
-    rules: &[&'static Rule],
+    (rules, terms): (&[&'static Rule], &Terms),
     (named, members): (&[PathBuf], &[Member]),
     unread: &[Unread],
     (claims, chosen): (&Claims, &Chosen),
@@ -40,7 +40,7 @@ pub(crate) fn run(
         Format::Markdown => fleet::Format::Markdown,
     };
     let role = a.role.map(Role::from);
-    let mut summary = Fleet::new(format, rules);
+    let mut summary = Fleet::new(format, rules, terms);
     let looker = summary.looker();
     let progress = Line::new(a.output.is_some());
     let look = |m: &Member, label: &str, snapshot: &Snapshot| {
@@ -74,6 +74,7 @@ pub(crate) fn run(
     summary.remark(&remarks);
     if matches!(a.format, Format::Sarif | Format::Junit) {
         linerate_report::identity::words(&remarks).iter().for_each(|r| remark(r));
+        summary.to_review().iter().for_each(|r| remark(r));
     }
     summary.finish(&mut sink)?;
     sink.finish()?;

@@ -1,6 +1,7 @@
 //! `linerate.toml`: names, groups, the node that is the reference, and the ways.
 
 use super::found::{Found, Kind, Text};
+use crate::suppress::{AuditOf, SuppressOf};
 use linerate_fleet::nodeset::NodeSetError;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, SeqAccess, Unexpected, Visitor};
@@ -29,6 +30,12 @@ pub struct Config {
     /// Single nodes, by name, with the way to each.
     #[serde(default)]
     pub hosts: BTreeMap<String, WayOf>,
+    /// How audits count.
+    #[serde(default)]
+    pub audit: AuditOf,
+    /// Answers of audits that the site accepts.
+    #[serde(default)]
+    pub suppress: Vec<toml::Spanned<SuppressOf>>,
 }
 
 /// How nodes are reached. What is not said comes from the next wider place: the node, its groups, all.

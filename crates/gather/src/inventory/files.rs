@@ -158,8 +158,11 @@ impl Loader<'_> {
     }
 }
 
-/// A file as text.
-pub(super) fn read(path: &Path) -> Result<String, InventoryError> {
+/// A file of a site as text, within the limit for such files.
+///
+/// # Errors
+/// It cannot be read, or is larger.
+pub fn read(path: &Path) -> Result<String, InventoryError> {
     let failed = |source| InventoryError::File { path: path.to_owned(), source };
     let file = std::fs::File::open(path).map_err(failed)?;
     let mut bytes = Vec::new();

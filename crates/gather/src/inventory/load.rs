@@ -182,10 +182,29 @@ pub fn references(sources: &[String], settings: &Settings) -> Result<References,
 }
 
 impl Settings {
-    /// The `linerate.toml` of the directory, or of the user.
-    fn toml(&self) -> Option<PathBuf> {
+    /// The `linerate.toml` of the directory or the nearest one above it, else that of the user.
+    #[must_use]
+    pub fn toml(&self) -> Option<PathBuf> {
+        let near = self.directory.join("linerate.toml");
+        let here =
+            std::path::absolute(if self.directory.as_os_str().is_empty() { Path::new(".") } else { &self.directory });
+        let above = here.ok().and_then(|here| {
+            let mut all = here.ancestors().skip(1).map(|d| d.join("linerate.toml"));
+            all.find(|p| p.is_file())
+        });
         let user = self.config.as_ref().map(|c| c.join("linerate/linerate.toml"));
-        [Some(self.directory.join("linerate.toml")), user].into_iter().flatten().find(|p| p.is_file())
+        Some(near).filter(|p| p.is_file()).or(above).or(user.filter(|p| p.is_file()))
+    }
+
+    /// What that file says, and its text.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is wrong.
+    pub fn site(&self) -> Result<Option<(PathBuf, String, Config)>, InventoryError> {
+        let Some(path) = self.toml() else { return Ok(None) };
+        let text = read(&path)?;
+        let config = Config::read(&text).map_err(|why| InventoryError::Config { path: path.clone(), why })?;
+        Ok(Some((path, text, config)))
     }
 }
 

@@ -18,6 +18,7 @@ mod ssh_config;
 
 use config::Carrier;
 pub use config::{Config, ConfigError};
+pub use files::read;
 pub use found::{Found, Group, Kind, Place, Seen, Wrong};
 pub use load::{InventoryError, References, Request, Settings, load, references};
 pub use merge::Remark;

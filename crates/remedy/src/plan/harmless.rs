@@ -291,8 +291,7 @@ mod tests {
     /// The planner's view of a node of which nothing is known.
     fn with_cx(f: impl FnOnce(&Cx<'_, '_>)) {
         let snapshot = Snapshot::new("test");
-        let (node, audit, options) =
-            (Node::decode(&snapshot), Audit { verdicts: Vec::new(), incomplete: false }, Options::default());
+        let (node, audit, options) = (Node::decode(&snapshot), Audit::default(), Options::default());
         let platform = Platform::detect(&snapshot, &node);
         f(&Cx {
             snapshot: &snapshot,

@@ -169,7 +169,7 @@ mod tests {
         let verdicts = finding.map(|finding| Verdict { rule, finding }).into_iter().collect();
         let fix = if fix { vec![RULE.to_owned()] } else { Vec::new() };
         let options = Options { fix, labels: Some(asked), ..Options::default() };
-        plan(&s, &Node::decode(&s), &Audit { verdicts, incomplete: false }, &options)
+        plan(&s, &Node::decode(&s), &Audit { verdicts, ..Audit::default() }, &options)
     }
 
     fn refused(plan: &crate::Plan) -> String {

@@ -49,7 +49,7 @@ fn snapshot(cmdline: &str) -> Snapshot {
 
 fn parts(s: &Snapshot, p: &Platform, o: &Options, wishes: Vec<Wish>) -> Parts {
     let node = Node::decode(s);
-    let audit = Audit { verdicts: vec![], incomplete: false };
+    let audit = Audit::default();
     Parts::of(&Cx { snapshot: s, node: &node, audit: &audit, options: o, platform: p, set: Vec::new() }, wishes)
 }
 

@@ -1,7 +1,8 @@
 //! JSON lines: one for each node with its findings, schema `linerate.fleet-node/1`; one for all, `linerate.fleet/1`.
 
 use super::{Fleet, Tally, Told};
-use crate::{Counts, json};
+use crate::suppressed::SuppressionOut;
+use crate::{Counts, json, suppressed};
 use linerate_rules::{Severity, Status, Subject, Survey};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -12,6 +13,8 @@ struct NodeLine<'a> {
     label: &'a str,
     #[serde(flatten)]
     counts: Counts,
+    #[serde(skip_serializing_if = "is_zero")]
+    suppressed: usize,
     exit_code: u8,
     worst: Option<Worst<'a>>,
     findings: Vec<FindingLine<'a>>,
@@ -49,6 +52,21 @@ struct LastLine<'a> {
     rules: Vec<RuleLine>,
     sets: Vec<SetLine>,
     remarks: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suppressed: Vec<SuppressedLine<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suppressions_to_review: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct SuppressedLine<'a> {
+    answers: u64,
+    #[serde(flatten)]
+    by: SuppressionOut<'a>,
+}
+
+fn is_zero(n: &usize) -> bool {
+    *n == 0
 }
 
 #[derive(Serialize)]
@@ -88,6 +106,7 @@ pub(super) fn node(label: &str, survey: &Survey, told: &[Told], out: &mut dyn Wr
         schema: "linerate.fleet-node/1",
         label,
         counts: Counts::of_survey(survey),
+        suppressed: survey.suppressed.len(),
         exit_code: survey.exit_code(),
         worst,
         findings: findings.collect(),
@@ -101,6 +120,7 @@ pub(super) fn unreadable(label: &str, error: &str, out: &mut dyn Write) -> io::R
         schema: "linerate.fleet-node/1",
         label,
         counts: Counts::default(),
+        suppressed: 0,
         exit_code: 2,
         worst: None,
         findings: Vec::new(),
@@ -134,6 +154,10 @@ pub(super) fn last(fleet: &Fleet<'_>, out: &mut dyn Write) -> io::Result<()> {
         rules: fleet.tallies().into_iter().map(|(rule, tally)| RuleLine { rule, tally }).collect(),
         sets: sets.collect(),
         remarks: &fleet.remarks,
+        suppressed: (fleet.usage.used())
+            .map(|(s, answers)| SuppressedLine { answers, by: SuppressionOut::of(s) })
+            .collect(),
+        suppressions_to_review: suppressed::remarks(&fleet.usage),
     };
     json::write_line(&line, out)
 }

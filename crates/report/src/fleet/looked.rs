@@ -4,7 +4,7 @@ use super::Format;
 use crate::{Report, json};
 use linerate_fleet::audit::{At, Places, Spot};
 use linerate_node::Node;
-use linerate_rules::{Rule, Severity, Status, Survey};
+use linerate_rules::{Rule, Severity, Status, Survey, Terms, Usage, terms};
 use linerate_snapshot::Snapshot;
 
 /// Looks at nodes as a form needs it.
@@ -12,6 +12,7 @@ use linerate_snapshot::Snapshot;
 pub struct Looker<'r> {
     pub(super) format: Format,
     pub(super) rules: &'r [&'static Rule],
+    pub(super) terms: &'r Terms,
 }
 
 /// What was seen of a node.
@@ -23,7 +24,7 @@ pub(super) enum Seen {
     /// For the summary: who fails where.
     Counted { survey: Box<Survey>, spots: Vec<Spot>, told: Vec<Told> },
     /// What is written of it alone.
-    Written { text: Vec<u8>, exit_code: u8 },
+    Written { text: Vec<u8>, exit_code: u8, usage: Usage },
 }
 
 /// A finding in words.
@@ -48,7 +49,8 @@ impl Looker<'_> {
             Format::Sarif => return self.written(label, node, snapshot, crate::sarif::results),
             Format::Junit => return self.written(label, node, snapshot, crate::junit::suite),
         };
-        let survey = linerate_rules::survey(node, snapshot, self.rules);
+        let terms = self.terms.on(&terms::names_of(label, snapshot));
+        let survey = linerate_rules::survey(node, snapshot, self.rules, terms);
         let places = Places::of(node);
         let spots = survey.telling().filter(|(a, _)| doubts || a.status == Status::Fail);
         let spots = spots.map(|(a, subject)| Spot {
@@ -79,11 +81,12 @@ impl Looker<'_> {
         snapshot: &Snapshot,
         write: impl FnOnce(&Member<'_>, &mut Vec<u8>),
     ) -> Looked {
-        let audit = linerate_rules::audit(node, snapshot, self.rules);
+        let terms = self.terms.on(&terms::names_of(label, snapshot));
+        let audit = linerate_rules::audit(node, snapshot, self.rules).on(terms);
         let report = Report { audit: &audit, node, snapshot };
         let mut text = Vec::new();
         write(&Member { label, report, places: &Places::of(node), rules: self.rules }, &mut text);
-        Looked(Seen::Written { text, exit_code: audit.exit_code() })
+        Looked(Seen::Written { text, exit_code: audit.exit_code(), usage: audit.usage() })
     }
 }
 

@@ -1,7 +1,7 @@
 //! For a ticket: how many nodes, then a table of what fails where and on which of them.
 
 use super::Fleet;
-use crate::VERSION;
+use crate::{VERSION, suppressed};
 use linerate_fleet::audit::Failing;
 use linerate_out::markdown::{cell, code_cell, inline};
 use linerate_rules::Status;
@@ -22,6 +22,10 @@ pub(super) fn render(fleet: &Fleet<'_>, out: &mut dyn Write) -> io::Result<()> {
     for remark in &fleet.remarks {
         writeln!(out, "\n- {}", inline(remark))?;
     }
+    let used = fleet.usage.used().map(|(s, n)| format!("{n} × `{}`: {}", s.what(), inline(&suppressed::why(s))));
+    crate::markdown::list("Suppressed (not counted)", used, out)?;
+    let review = suppressed::remarks(&fleet.usage);
+    crate::markdown::list("Suppressions to review", review.iter().map(|r| inline(r)), out)?;
     table(fleet, "Findings", &fleet.sets.failing(Status::Fail), out)?;
     table(fleet, "Not checked", &fleet.sets.failing(Status::Unknown), out)
 }

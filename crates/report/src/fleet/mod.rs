@@ -9,11 +9,11 @@ mod text;
 pub(crate) use looked::Member;
 pub use looked::{Looked, Looker};
 
-use crate::{Counts, Style};
+use crate::{Counts, Style, suppressed};
 use linerate_fleet::audit::Sets;
 use linerate_fleet::drift::Members;
 use linerate_fleet::identity::Remark;
-use linerate_rules::{Answer, Rule, Severity, Status, Survey};
+use linerate_rules::{Answer, Rule, Severity, Status, Survey, Terms, Usage};
 use looked::{Seen, Told};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -39,6 +39,8 @@ pub enum Format {
 pub struct Fleet<'r> {
     format: Format,
     asked: &'r [&'static Rule],
+    terms: &'r Terms,
+    usage: Usage,
     /// Nodes by exit code 0, 1, 2, and those that could not be read.
     nodes: [u64; 4],
     /// In the order in which the rules were first met, which is the order of every further node.
@@ -64,12 +66,14 @@ struct Tally {
 }
 
 impl<'r> Fleet<'r> {
-    /// Nothing yet, of nodes that are judged by these rules.
+    /// Nothing yet, of nodes that are judged by these rules, on these terms.
     #[must_use]
-    pub fn new(format: Format, rules: &'r [&'static Rule]) -> Self {
+    pub fn new(format: Format, rules: &'r [&'static Rule], terms: &'r Terms) -> Self {
         Fleet {
             format,
             asked: rules,
+            terms,
+            usage: Usage::default(),
             nodes: [0; 4],
             rules: Vec::new(),
             sets: Sets::default(),
@@ -83,7 +87,7 @@ impl<'r> Fleet<'r> {
     /// What looks at nodes, in any thread.
     #[must_use]
     pub fn looker(&self) -> Looker<'r> {
-        Looker { format: self.format, rules: self.asked }
+        Looker { format: self.format, rules: self.asked, terms: self.terms }
     }
 
     /// Takes a node in and writes what is written of it alone.
@@ -94,6 +98,7 @@ impl<'r> Fleet<'r> {
         let seen = match looked.0 {
             Seen::Counted { survey, spots, told } => {
                 self.count(survey.exit_code());
+                survey.used(&mut self.usage);
                 self.tally(&survey);
                 if let Some(members) = self.by_code.get_mut(usize::from(survey.exit_code())) {
                     members.insert(u32::try_from(self.sets.count()).unwrap_or(u32::MAX));
@@ -101,8 +106,9 @@ impl<'r> Fleet<'r> {
                 self.sets.node(label, spots);
                 (survey, told)
             }
-            Seen::Written { text, exit_code } => {
+            Seen::Written { text, exit_code, usage } => {
                 self.count(exit_code);
+                self.usage.and(usage);
                 return self.add(&text, out);
             }
         };
@@ -239,14 +245,27 @@ impl<'r> Fleet<'r> {
         rules
     }
 
+    /// Suppressions that are of no use any more. SARIF and JUnit have no place for them.
+    #[must_use]
+    pub fn to_review(&self) -> Vec<String> {
+        suppressed::remarks(&self.usage)
+    }
+
     /// `5 nodes: 2 with findings, 1 unknown, 2 good`.
     fn headline(&self) -> String {
         let [good, bad, doubt, broken] = self.nodes;
         let total = good + bad + doubt + broken;
-        let mut text = format!("{total} nodes: {bad} with findings, {doubt} unknown, {good} good");
+        let mut text = match self.terms.fail_on {
+            Some(Severity::Low) => format!("{total} nodes: {bad} with findings, {doubt} unknown, {good} good"),
+            Some(least) => format!(
+                "{total} nodes: {bad} with findings of severity {least} or above (--fail-on), {doubt} unknown, {good} without"
+            ),
+            None => format!("{total} nodes; no finding fails the audit (--fail-on never)"),
+        };
         if broken > 0 {
             text.push_str(&format!(", {broken} could not be read"));
         }
+        text.push_str(&suppressed::count(self.usage.took()));
         text
     }
 
@@ -265,6 +284,9 @@ impl<'r> Fleet<'r> {
 fn told(survey: &Survey) -> String {
     let counts = Counts::of_survey(survey);
     let mut text = format!("{} fail, {} unknown, {} pass", counts.findings(), counts.unknown, counts.pass);
+    if !survey.suppressed.is_empty() {
+        text.push_str(&format!(", {} suppressed", survey.suppressed.len()));
+    }
     if let Some(v) = &survey.first {
         text.push_str(&format!(": {} {}: {}", v.rule.id, v.finding.subject, v.finding.message));
     }

@@ -2,6 +2,7 @@
 
 use super::Fleet;
 use crate::style::{Page, Style, Tone, clip};
+use crate::suppressed;
 use crate::terminal::tone_of;
 use linerate_fleet::audit::{Failing, Set};
 use linerate_rules::{Status, Survey};
@@ -19,7 +20,8 @@ const SETS: usize = 8;
 pub(super) fn node(style: Style, label: &str, survey: &Survey, out: &mut dyn Write) -> io::Result<()> {
     let worst = survey.first.as_ref().filter(|v| v.finding.status == Status::Fail);
     let (tag, tone) = match (survey.exit_code(), worst) {
-        (0, _) => ("good", Tone::Good),
+        (0, Some(v)) => (v.severity().name(), tone_of(v.severity())),
+        (0, None) => ("good", Tone::Good),
         (1, Some(v)) => (v.severity().name(), tone_of(v.severity())),
         _ => ("unknown", Tone::Doubt),
     };
@@ -47,6 +49,14 @@ pub(super) fn last(fleet: &Fleet<'_>, style: Style, out: &mut dyn Write) -> io::
     for remark in &fleet.remarks {
         page.item(0, "·", Tone::Mild, Tone::Plain, remark)?;
     }
+    let used: Vec<_> = fleet.usage.used().collect();
+    page.heading_of(&used, "Suppressed (not counted)")?;
+    for (s, n) in used {
+        page.item(0, &format!("{n:>4} ×"), Tone::Dim, Tone::Plain, &format!("{}: {}", s.what(), suppressed::why(s)))?;
+    }
+    let review = suppressed::remarks(&fleet.usage);
+    page.heading_of(&review, "Suppressions to review")?;
+    review.iter().try_for_each(|r| page.item(0, "·", Tone::Warn, Tone::Plain, r))?;
     let failing = fleet.sets.failing(Status::Fail);
     let (common, some): (Vec<_>, Vec<_>) = failing.iter().partition(|f| fleet.sets.is_common(&f.nodes));
     page.heading_of(&common, "On all or nearly all nodes")?;

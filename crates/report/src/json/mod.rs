@@ -8,8 +8,9 @@
 mod node;
 
 use crate::fix::Fix;
+use crate::suppressed::SuppressionOut;
 use crate::words::Words;
-use crate::{Counts, Report, VERSION, about};
+use crate::{Counts, Report, VERSION, about, suppressed};
 use linerate_formats::pci::Bdf;
 use linerate_node::context::{Basis, Devices, Judged, P2pPlan, Role, TopologyType};
 use linerate_node::rdma::LinkLayer;
@@ -47,6 +48,10 @@ pub(crate) struct Document<'a> {
     context: ContextOut,
     summary: Summary,
     verdicts: Vec<VerdictOut<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suppressed: Vec<SuppressedOut<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suppressions_to_review: Vec<String>,
     node: node::NodeOut<'a>,
 }
 
@@ -64,7 +69,17 @@ struct SourceOut<'a> {
 struct Summary {
     #[serde(flatten)]
     counts: Counts,
+    /// Only where it is not `low`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fail_on: Option<&'static str>,
     exit_code: u8,
+}
+
+/// An answer that is not counted.
+#[derive(Serialize)]
+struct SuppressedOut<'a> {
+    suppression: SuppressionOut<'a>,
+    verdict: VerdictOut<'a>,
 }
 
 #[derive(Serialize)]
@@ -222,8 +237,16 @@ pub(crate) fn document<'a>(report: &Report<'a>, version: Version) -> Document<'a
             devices: devices(&context.devices),
             partly_judged: about::not_judged(report.node),
         },
-        summary: Summary { counts: Counts::of(report.audit), exit_code: report.audit.exit_code() },
+        summary: Summary {
+            counts: Counts::of(report.audit),
+            fail_on: Some(suppressed::fail_on(&report.audit.terms)).filter(|word| *word != Severity::Low.name()),
+            exit_code: report.audit.exit_code(),
+        },
         verdicts: report.audit.verdicts.iter().map(|v| verdict(v, &words, &on)).collect(),
+        suppressed: (report.audit.suppressed.iter())
+            .map(|(v, by)| SuppressedOut { suppression: SuppressionOut::of(by), verdict: verdict(v, &words, &on) })
+            .collect(),
+        suppressions_to_review: suppressed::remarks(&report.audit.usage()),
         node: node::NodeOut { node: report.node, snapshot: report.snapshot, version },
     }
 }

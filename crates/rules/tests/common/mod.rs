@@ -127,7 +127,7 @@ pub fn words(v: &Verdict) -> String {
 
 /// A survey must tell what an audit tells: every answer, and the first in full.
 pub fn survey_agrees(node: &Node<'_>, s: &Snapshot, name: &str) {
-    let (whole, brief) = (audit(node, s, rules()), survey(node, s, rules()));
+    let (whole, brief) = (audit(node, s, rules()), survey(node, s, rules(), linerate_rules::Terms::default()));
     let mut told: Vec<_> = whole.verdicts.iter().map(|v| (v.rule.id, v.finding.status, v.severity())).collect();
     let mut counted: Vec<_> = brief.answers.iter().map(|a| (a.rule.id, a.status, a.severity)).collect();
     told.sort_unstable();

@@ -29,7 +29,15 @@ pub(crate) fn run(a: &PlanArgs) -> Result<u8, Failure> {
     let rules = sources::select(&of_rules)?;
     let (snapshot, reached) = read(a)?;
     let node = Node::decode_as(&snapshot, a.role.map(Into::into));
-    let audit = linerate_rules::audit(&node, &snapshot, &rules);
+    let terms =
+        crate::terms_args::terms(&a.known, None)?.on(&linerate_rules::terms::names_of(&snapshot.label, &snapshot));
+    let audit = linerate_rules::audit(&node, &snapshot, &rules).on(terms);
+    if !audit.suppressed.is_empty() {
+        crate::output::remark(&format!(
+            "{} answers are suppressed, and get no step: `linerate audit` shows which, and why",
+            audit.suppressed.len()
+        ));
+    }
     let bmc = a.redfish.one(a.reach.named(&a.on))?;
     let redfish = bmc.map(|b| b.setup()).transpose()?;
     let wished = match &a.policy {
