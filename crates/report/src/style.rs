@@ -66,13 +66,14 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let (mut line, mut used) = (String::new(), 0);
     // A no-break space does not break.
-    for word in text.split(' ').filter(|w| !w.is_empty()) {
+    for (word, is_begun) in text.split(' ').filter(|w| !w.is_empty()).flat_map(|w| pieces(w, width)) {
         let len = word.chars().count();
-        if used > 0 && used + 1 + len > width {
+        let blank = usize::from(!is_begun);
+        if used > 0 && used + blank + len > width {
             lines.push(std::mem::take(&mut line));
             used = 0;
         }
-        if used > 0 {
+        if used > 0 && !is_begun {
             line.push(' ');
             used += 1;
         }
@@ -83,6 +84,32 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
         lines.push(line);
     }
     lines
+}
+
+/// Columns that a text has at least.
+const LEAST: usize = 16;
+
+/// A word in parts that fit, and whether each goes on from the one before: cut behind a comma (of a set) or a slash (of a path) where there is one.
+/// An address of the web stays whole: it is opened from the terminal.
+fn pieces(word: &str, width: usize) -> impl Iterator<Item = (&str, bool)> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let is_begun = rest.len() < word.len();
+        let end = match rest.char_indices().nth(width.max(1)) {
+            _ if word.contains("://") => rest.len(),
+            None => rest.len(),
+            Some((end, _)) => {
+                let head = rest.get(..end).unwrap_or(rest);
+                head.rfind(',').or_else(|| head.rfind('/')).map_or(end, |at| at + 1)
+            }
+        };
+        let (piece, after) = rest.split_at(end);
+        rest = after;
+        Some((piece, is_begun))
+    })
 }
 
 /// What is written, as a text: writing to memory does not fail.
@@ -127,7 +154,12 @@ impl<'w> Page<'w> {
     pub(crate) fn item(&mut self, indent: usize, tag: &str, tag_tone: Tone, tone: Tone, text: &str) -> io::Result<()> {
         let (tag, text) = (terminal(tag), terminal(text));
         let hang = indent + if tag.is_empty() { 0 } else { tag.chars().count() + 1 };
-        let room = self.style.width.saturating_sub(hang).max(16);
+        // Beside a long tag in a narrow terminal there is no room: the text stands below.
+        if !tag.is_empty() && self.style.width < hang + LEAST {
+            self.item(indent, "", Tone::Plain, tag_tone, &tag)?;
+            return self.item(indent + 2, "", Tone::Plain, tone, &text);
+        }
+        let room = self.style.width.saturating_sub(hang).max(LEAST);
         for (i, line) in wrap(&text, room).iter().enumerate() {
             match (i, tag.is_empty()) {
                 (0, true) => write!(self.out, "{:indent$}", "")?,
@@ -210,11 +242,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_fit_and_long_words_stay_whole() {
+    fn lines_fit_and_addresses_of_the_web_stay_whole() {
         let url = "https://example.org/a/very/long/path/that/does/not/fit";
         let lines = wrap(&format!("one two three four {url} five"), 12);
         assert_eq!(lines, ["one two", "three four", url, "five"]);
         assert_eq!(wrap("", 10), [""]);
+        assert_eq!(wrap("8 × 0000:{17,39,99,b9}:00.0: so", 14), ["8 ×", "0000:{17,39,", "99,b9}:00.0:", "so"]);
+        assert_eq!(wrap("/sys/devices/x", 6), ["/sys/", "device", "s/x"]);
         assert_eq!(clip("abcdef", 4), "abc…");
         assert_eq!(clip("abcd", 4), "abcd");
     }
