@@ -23,6 +23,8 @@ mod shell;
 mod supply;
 mod test;
 mod tools;
+#[cfg(test)]
+mod words;
 
 /// The name a developer types, one line of help, and what runs.
 type Command = (&'static str, &'static str, fn(&[String]) -> ExitCode);

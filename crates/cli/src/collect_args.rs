@@ -48,7 +48,7 @@ pub(crate) struct CollectArgs {
     /// Do not run any command; read files only.
     #[arg(long, conflicts_with = "on")]
     pub(crate) no_commands: bool,
-    /// Only what grows, for `watch counters`: counters, and what tells whose they are.
+    /// Only what grows, for `watch counters`: counters, and what shows whose they are.
     #[arg(long, conflicts_with = "on")]
     pub(crate) counters: bool,
     /// No progress on standard error.

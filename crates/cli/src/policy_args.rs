@@ -43,10 +43,10 @@ from good nodes. What a source does not show is unknown: it never passes.
 Exit codes:
   0  all is as the policy wants
   1  something of severity low or above is not
-  2  nothing is wrong, but something could not be told, a node could not be read, or no class of the policy fits
+  2  nothing is wrong, but something is unknown, a node could not be read, or no class of the policy fits
      a node
   3  usage or internal error, or the policy cannot be read")]
-#[command(mut_arg("verbose", |a| a.help("Name everything that could not be told")))]
+#[command(mut_arg("verbose", |a| a.help("Name everything that is unknown")))]
 pub(crate) struct CheckArgs {
     /// The policy.
     #[arg(value_name = "POLICY")]

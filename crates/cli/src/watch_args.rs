@@ -34,7 +34,7 @@ errors. Ctrl-C ends the watch and shows what there is.
 Exit codes:
   0  data passed, and no counter of faults or losses grew
   1  a counter of faults or losses grew
-  2  cannot tell: nothing was read twice, no port carried data, a counter stands at its maximum, or a node could not be read
+  2  cannot tell: nothing was read twice, no port carried data, a counter is at its maximum, or a node could not be read
   3  usage or internal error")]
 #[command(mut_arg("verbose", |a| a.help("List all counters that grew, also those whose meaning is not known")))]
 pub(crate) struct CountersArgs {

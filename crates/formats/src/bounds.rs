@@ -159,7 +159,7 @@ bounds! {
     TEXT_ITEMS: usize = 65_536, "Items in the list that a reader makes of a tool's text or a file of the kernel (modules, ports, counters, parameters).", "the rest is left out with a remark";
     FIRMWARE_DEVICES: usize = 1_024, "Devices of a text of mlxconfig.", "the rest is left out with a remark";
     FIRMWARE_SETTINGS: usize = 16_384, "Settings in a text of mlxconfig.", "the rest is left out with a remark";
-    REFUSALS: usize = 32, "Lines of one run of a benchmark that look like a measurement and are none; each is shown with its reason.", "the others are counted; `bench import` ends with 2";
+    REFUSALS: usize = 32, "Lines of one run of a benchmark that look like a measurement but are not one; each is shown with its reason.", "the others are counted; `bench import` ends with 2";
     BENCH_ROWS: usize = 65_536, "Rows of one run of a benchmark that prints a row for each size, and has no limit of its own.", "the rest is counted and left out; `bench import` ends with 2";
     BENCH_RUNS: usize = 4_096, "Runs of such a benchmark in one text.", "the rest is counted and left out; `bench import` ends with 2";
     NCCL_TESTS_ROWS: usize = if cfg!(test) { 8192 } else { 1 << 22 }, "Rows of one run of nccl-tests; the largest sweep has a few thousand, a run without end (-N 0) prints one size again and again.", "the rest is counted and left out; `bench import` ends with 2";

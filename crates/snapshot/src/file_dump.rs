@@ -40,7 +40,9 @@ pub(crate) fn unpack(s: &mut Snapshot, name: &str, text: &[u8]) {
     }
     if unknown > 0 {
         let line = first.unwrap_or_default();
-        s.problems.push(format!("{name}: {unknown} files are none that are looked at, the first in line {line}"));
+        s.problems.push(format!(
+            "{name}: {unknown} files are not of a node, and were not looked at; the first is in line {line}"
+        ));
     }
     if twice > 0 {
         s.problems.push(format!("{name}: {twice} files were there already; the first of each counts"));

@@ -60,7 +60,7 @@ pub(super) fn cells(a: &Input<'_>, b: &Input<'_>, options: &Options) -> (BTreeMa
         for run in side.runs {
             // Both ends tell of one test: it counts once.
             if served(run) && other_end.contains(&run.kind) {
-                let why = "the server's end of a test that the client's output tells, too".to_owned();
+                let why = "the server's end of a test that the client's output has, too".to_owned();
                 excluded.push(Excluded { side: name, what: format!("run {} ({})", run.id(), run.source.name), why });
                 continue;
             }

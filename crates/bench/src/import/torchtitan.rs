@@ -122,7 +122,7 @@ fn notes(found: &theirs::Run, run: &mut Run) {
             NoteKind::DatasetLooped => "the dataset began anew",
             NoteKind::LossNotVisible => "a rank does not see the loss: a stage of a pipeline",
             NoteKind::PeakUnknown => "the program does not know this device's peak: mfu is wrong",
-            NoteKind::RanksNotNamed => "lines carry no rank: ranks are told apart by repeated steps",
+            NoteKind::RanksNotNamed => "lines carry no rank: repeated steps show which lines are of different ranks",
         };
         if !run.notes.iter().any(|x| x.what == what) {
             run.note(what, Some(n.line));

@@ -81,7 +81,7 @@ fn between(m: &Measured<'_>, job: &Job<'_>, ceiling: Option<&Ceiling>, rising: b
         Why::Detour,
         0.6,
         "data between NIC and GPU go up to the root complex: ACS redirects them, or (in a VM) ATS or direct translation is off",
-        "a tenth to a half of the rails has been seen; no arithmetic tells",
+        "a tenth to a half of the rails has been seen; no formula is known",
     );
     add(
         fits(0.0, 0.98),

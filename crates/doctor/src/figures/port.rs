@@ -137,7 +137,7 @@ fn path(m: &Measured<'_>, test: &PortTest<'_>, ceiling: Option<&Ceiling>, out: &
             gpu,
             (0.03, 0.6),
             "data between NIC and GPU go up to the root complex: ACS redirects them, or (in a VM) ATS or direct translation is off",
-            "a tenth to a half of the link has been seen; no arithmetic tells",
+            "a tenth to a half of the link has been seen; no formula is known",
         );
         add(
             Why::GpuBehindCpu,

@@ -111,7 +111,7 @@ impl Slower {
     }
 
     pub(super) fn shape(&self) -> String {
-        let every = self.every.map(|n| format!("; every {n} steps one stands out")).unwrap_or_default();
+        let every = self.every.map(|n| format!("; every {n} steps one is slower")).unwrap_or_default();
         format!("{} steps at the new level{every}", self.since)
     }
 }

@@ -145,7 +145,7 @@ impl Seating {
         let device = role.device().filter(|d| self.short.contains(d) && !self.placed.contains(d))?;
         let word = class_word(device);
         Some(format!(
-            "a {word} is missing, and which one is not known: what the policy wants of each by its number cannot be told"
+            "a {word} is missing, and which one is not known: what the policy wants of each by its number is unknown"
         ))
     }
 

@@ -286,7 +286,7 @@ pub const KNOWN: &[Known] = &[
         &["np_cnp_sent", "cnpSent"],
         Congestion,
         Packets,
-        "marked packets arrived, and the senders were told to slow down",
+        "marked packets arrived, and the senders were asked to slow down",
         "many senders to one receiver, or a link that is shared: look at the switch on the way to this port",
     ),
     row(
@@ -300,14 +300,14 @@ pub const KNOWN: &[Known] = &[
         &["rp_cnp_handled", "cnpHandled", "rx_cnp_pkts"],
         Congestion,
         Packets,
-        "this port was told to slow down, and did",
+        "this port was asked to slow down, and did",
         "look for congestion on the way of what it sends",
     ),
     row(
         &["rp_cnp_ignored", "cnpIgnored"],
         Congestion,
         Packets,
-        "this port was told to slow down, and did not",
+        "this port was asked to slow down, and did not",
         "switch on congestion control of RoCE at this port (rdma/roce-qos)",
     ),
     row(
@@ -411,14 +411,14 @@ pub const KNOWN: &[Known] = &[
         &["rx_prio*_pause_duration", "rx_global_pause_duration"],
         Congestion,
         Microseconds,
-        "the network told this port to wait",
+        "the network paused this port",
         "look at the switch, and at the receivers of what this port sends",
     ),
     row(
         &["tx_prio*_pause_duration", "tx_global_pause_duration"],
         Congestion,
         Microseconds,
-        "this port told the network to wait: the host takes packets too slowly",
+        "this port paused the network: the host takes packets too slowly",
         HOST,
     ),
     row(
@@ -638,7 +638,7 @@ pub const KNOWN: &[Known] = &[
         Repaired,
         Times,
         "packets on NVLink were damaged and repaired or sent again",
-        "compare with the GPU's other links; reseat the board if one stands out",
+        "compare with the GPU's other links; reseat the board if one has far more",
     ),
     row(
         &["nvlink_recovery"],

@@ -7,7 +7,7 @@ use std::path::Path;
 const HEAD: &str = "\
 # The zoo: healthy machines, and what breaks them
 
-Machines composed from public descriptions (`lab/nodes/healthy/*.toml`: each file names its sources). None of them may be told anything
+Machines composed from public descriptions (`lab/nodes/healthy/*.toml`: each file names its sources). None of them may have a finding
 above low, none may be planned anything, and nothing may stay open that root can show. Their broken siblings
 (`lab/nodes/healthy/broken/`) differ from them in one thing: it must come first, and the plan must lead back to health in simulation,
 or say that people have to do it.

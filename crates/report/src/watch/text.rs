@@ -46,7 +46,7 @@ fn one(page: &mut Page<'_>, node: &Node) -> io::Result<()> {
     }
     for s in &w.stuck {
         page.blank()?;
-        let text = format!("{}: {} stands at its maximum, {}", s.owner, s.counter, s.value);
+        let text = format!("{}: {} is at its maximum, {}", s.owner, s.counter, s.value);
         page.item(0, &format!("{:<TAG$}", "STUCK"), Tone::Doubt, Tone::Bold, &text)?;
         page.text(TAG + 1, Tone::Plain, "clear it (`perfquery -R`, or the port's reset), and watch again")?;
     }

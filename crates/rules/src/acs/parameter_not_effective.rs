@@ -48,7 +48,7 @@ Correct the parameter, or use a kernel with the correction (6.15), or clear the 
         },
         Myth {
             claim: "The parameter is on the command line, so ACS is configured.",
-            truth: "Lists were mis-parsed for four kernel releases. Only the register tells.",
+            truth: "Lists were mis-parsed for four kernel releases. Only the register shows the truth.",
         },
     ],
     check,

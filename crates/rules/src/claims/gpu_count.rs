@@ -85,7 +85,7 @@ fn slurm_claim(node: &slurm::Node, place: Place) -> Option<Claim> {
     let count = match total {
         _ if partitioned => Err("they are partitions of GPUs (MIG)"),
         Some(n) => Ok(n),
-        None => Err("the number is none that a node can have"),
+        None => Err("no node can have this number"),
     };
     let place = at(place, gres.line);
     (!gpus.is_empty()).then(|| Claim {

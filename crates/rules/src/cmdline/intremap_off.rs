@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severities::always(Severity::High),
     roles: Roles::ALL,
     effect: Effect::sourced(
-        "VM host: VFIO refuses devices unless told to allow unsafe interrupts; CPUs beyond 255 cannot take interrupts",
+        "VM host: VFIO refuses devices unless it may allow unsafe interrupts (allow_unsafe_interrupts); CPUs beyond 255 cannot take interrupts",
     ),
     sources: &[KPARAM, linux!("drivers/vfio/vfio_iommu_type1.c", "allow_unsafe_interrupts")],
     reads: &["proc/cmdline"],

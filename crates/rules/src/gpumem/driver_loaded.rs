@@ -24,7 +24,7 @@ not judged; anything else, or nothing, is a finding. Virtual functions of a GPU 
 ## Why it matters
 Without the driver the GPU is not there for CUDA. nouveau binds first where it is not blacklisted; a driver that was not rebuilt for a
 new kernel binds to nothing. Where the driver runs and one GPU has none, its probe failed there or somebody unbound it: the kernel's log
-tells, and loading the driver again does not help.
+shows why, and loading the driver again does not help.
 
 ## See it yourself
 `lspci -k -d 10de:`; `dmesg | grep -i nvrm`.
@@ -33,7 +33,7 @@ tells, and loading the driver again does not help.
 Blacklist nouveau and rebuild the initramfs, or (re)build the NVIDIA driver for the running kernel, then reboot.",
     myths: &[Myth {
         claim: "lspci shows the GPU, so it works.",
-        truth: "lspci shows what is on the bus. `Kernel driver in use` tells whether a driver took it.",
+        truth: "lspci shows what is on the bus. `Kernel driver in use` shows whether a driver took it.",
     }],
     check,
 };

@@ -18,8 +18,8 @@ pub(super) static RULE: Rule = Rule {
     docs: "\
 ## What it checks
 Whether the kernel uses an IOMMU at all: it does if and only if `/sys/kernel/iommu_groups` has numbered directories. Where there
-are none, the rule says why: no ACPI table (switched off in the firmware set-up), an option of the command line, the default of
-the kernel's configuration, or a failure to start although nothing stands in its way.
+are no groups, the rule says why: no ACPI table (switched off in the firmware set-up), an option of the command line, the default of
+the kernel's configuration, or a failure to start for no visible reason.
 
 ## Why it matters
 On a VM host nothing can be passed through without it. On bare metal GPUDirect RDMA never needs it: *off* and *passthrough* put

@@ -17,14 +17,14 @@ pub(super) static RULE: Rule = Rule {
     docs: "\
 ## What it checks
 The line `iommu: Default domain type: …` of the boot log against what exists: the number of IOMMU groups, and the domain types of
-GPUs and RDMA NICs. It also tells when memory encryption overrode a passthrough default of the kernel's configuration.
+GPUs and RDMA NICs. It also says when memory encryption overrode a passthrough default of the kernel's configuration.
 
 ## Why it matters
 The kernel prints the line on every boot, also where there is no IOMMU at all. It shows a default, not that an IOMMU exists or
 what a device got. `DMAR: IOMMU enabled` is no better: it is printed when the option is parsed, and is absent on kernels that are
 on by default.
 
-A second line of the same kind: `iommu: DMA domain TLB invalidation policy: lazy mode` tells the default. Under a hypervisor AMD-Vi and
+A second line of the same kind: `iommu: DMA domain TLB invalidation policy: lazy mode` shows the default. Under a hypervisor AMD-Vi and
 VT-d may go over to strict invalidation afterwards (`AMD-Vi: Using strict mode due to virtualization`, `DMAR: IOMMU batching disallowed
 due to virtualization`): the groups are then `DMA`, not `DMA-FQ`.
 

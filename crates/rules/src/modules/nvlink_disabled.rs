@@ -27,7 +27,7 @@ Remove the option where the GPUs have NVLink, and load the driver again. GPUs be
 (gpumem/nvlink-fabric).",
     myths: &[Myth {
         claim: "`nvidia-smi nvlink -s` prints nothing, so the GPUs have no NVLink.",
-        truth: "It also prints nothing where the driver was told not to use them.",
+        truth: "It also prints nothing where an option of the driver disables them.",
     }],
     check,
 };

@@ -26,7 +26,7 @@ pub(super) static RULE: Rule = Rule {
     docs: "\
 ## What it checks
 The running value of ATS_ENABLED of each NIC against the role of the node. On a VM host only NICs that are given to virtual machines
-(they, or virtual functions of theirs, are passed to a virtual machine) are judged.
+(they or their virtual functions are passed to a virtual machine) are judged.
 
 ## Why it matters
 With ATS the NIC asks the IOMMU once for the address of the GPU's memory and then sends translated packets, which a switch with ACS

@@ -36,7 +36,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let all = cards(cx, out);
     let cards: Vec<&NicFirmware> = all.iter().copied().filter(|n| !n.is_connectx3()).collect();
     if cards.is_empty() && !all.is_empty() {
-        out.not_applicable("ConnectX-3 firmware tells the next boot's values only");
+        out.not_applicable("ConnectX-3 firmware shows the next boot's values only");
         return;
     }
     let (full, plain): (Vec<_>, Vec<_>) = cards.into_iter().partition(|n| n.shows_current());

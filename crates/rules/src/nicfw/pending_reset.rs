@@ -47,7 +47,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let mut unseen: Vec<&NicFirmware> = Vec::new();
     for card in cards {
         if card.is_connectx3() {
-            super::not_for(&[card], "ConnectX-3 firmware tells the next boot's values only", out);
+            super::not_for(&[card], "ConnectX-3 firmware shows the next boot's values only", out);
         } else if card.shows_current() {
             judge(cx, card, out);
         } else {

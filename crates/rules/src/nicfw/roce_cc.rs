@@ -22,7 +22,7 @@ pub(super) static RULE: Rule = Rule {
     reads: &["mlxconfig -d BDF -e q"],
     docs: "\
 ## What it checks
-ROCE_CC_PRIO_MASK_Pn of NICs on Ethernet: a mask of priorities with congestion control; 0 is none. The message prints the CNP marking
+ROCE_CC_PRIO_MASK_Pn of NICs on Ethernet: a mask of priorities with congestion control; 0 means that no priority has it. The message prints the CNP marking
 (CNP_DSCP_Pn, CNP_802P_PRIO_Pn) too: whether it fits the switches cannot be seen from the node.
 
 ## Why it matters

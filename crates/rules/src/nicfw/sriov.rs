@@ -77,7 +77,7 @@ fn judge(cx: &Cx<'_>, card: &NicFirmware, out: &mut Findings) -> Option<Place> {
     let place = card.at_param(param);
     let vfs = now(card, "NUM_OF_VFS").and_then(|v| v.number);
     if card.is_connectx3() {
-        out.not_applicable_to(nic(card), "ConnectX-3 firmware tells the next boot's values only").at(place);
+        out.not_applicable_to(nic(card), "ConnectX-3 firmware shows the next boot's values only").at(place);
         return None;
     }
     let (Some(enabled), vfs) = (now(card, "SRIOV_EN").and_then(Value::as_bool), vfs) else {

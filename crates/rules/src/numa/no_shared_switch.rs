@@ -8,7 +8,7 @@ use linerate_snapshot::{Place, Reading};
 
 pub(super) static RULE: Rule = Rule {
     id: "numa/no-shared-switch",
-    title: "Every GPU shares a PCIe switch with a NIC, or NCCL is told to go through the CPU's root ports",
+    title: "Every GPU shares a PCIe switch with a NIC, or NCCL is set to go through the CPU's root ports",
     severity: Severities::always(Severity::Medium),
     roles: Roles::BARE_METAL,
     effect: Effect::estimate("NCCL's default level is PXB: without a shared switch (PHB) it copies through host memory, an estimated 1.5 to 4 times slower"),

@@ -6,7 +6,7 @@ use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "pcie/bus-peer2peer",
-    title: "The kernel is not told to cut every packet to 128 bytes",
+    title: "No kernel argument cuts every packet to 128 bytes",
     severity: Severities::always(Severity::Medium),
     roles: PHYSICAL,
     effect: Effect::derived("MaxPayload 128 everywhere: 83 % of the raw rate instead of 91 % with 256"),

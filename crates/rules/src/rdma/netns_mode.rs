@@ -31,7 +31,7 @@ If pods use host networking or a shared device plugin: `rdma system set netns sh
 can be changed only while no network namespace other than the first exists.",
     myths: &[Myth {
         claim: "The RDMA device vanished from the host: the NIC is broken.",
-        truth: "In exclusive mode it may live in a pod's namespace. `rdma system` tells.",
+        truth: "In exclusive mode it may live in a pod's namespace. `rdma system` shows the mode.",
     }],
     check,
 };

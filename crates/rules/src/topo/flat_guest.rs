@@ -84,7 +84,7 @@ fn flat<'o>(cx: &Cx<'_>, gpu: &PciFunction<'_>, out: &'o mut Findings) -> &'o mu
         let then = if aws {
             "aws-ofi-nccl must bring its topology file"
         } else {
-            "no topology file tells otherwise: default NCCL uses no GPUDirect RDMA"
+            "no topology file says otherwise: default NCCL uses no GPUDirect RDMA"
         };
         format!("{name}: shares no virtual switch with any NIC, and {then}")
     });

@@ -68,7 +68,7 @@ fn settled(cx: &Cx<'_>, out: &mut Findings) -> bool {
         return true;
     }
     if cx.node.nccl.has_topology_file() == Some(true) {
-        out.not_applicable("a topology file tells NCCL the tree: see topo/topology-file").at(cx
+        out.not_applicable("NCCL takes the tree from a topology file: see topo/topology-file").at(cx
             .node
             .nccl
             .topology

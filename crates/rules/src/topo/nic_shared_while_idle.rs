@@ -48,7 +48,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     let node = cx.node;
     if node.nccl.has_topology_file() == Some(true) {
-        out.not_applicable("a topology file tells NCCL the tree: see topo/topology-file")
+        out.not_applicable("NCCL takes the tree from a topology file: see topo/topology-file")
             .at(node.nccl.topology.place());
         return;
     }

@@ -136,7 +136,7 @@ fn devices(cx: &Cx<'_>, listed: &[Device], invented: usize, at: Place, out: &mut
             .at_all(strange.iter().take(4).map(|d| at.line(d.line)))
             .fix(|| remedy("take the file of this machine type, or correct the bus ids")),
         None if listed.is_empty() => out
-            .fail(Subject::Node, "the topology file names no GPU and no NIC: it tells NCCL nothing")
+            .fail(Subject::Node, "the topology file names no GPU and no NIC: NCCL learns nothing from it")
             .severity(Severity::Medium)
             .at(at)
             .fix(|| remedy("remove the file, or take that of this machine type")),

@@ -10,7 +10,7 @@ const LANES: u32 = 144;
 
 pub(super) static RULE: Rule = Rule {
     id: "topo/virtual-hides-affinity",
-    title: "A guest's PCIe tree tells which NIC belongs to which GPU, or a topology file does",
+    title: "A guest's PCIe tree shows which NIC belongs to which GPU, or a topology file does",
     severity: Severities::always(Severity::High),
     roles: Roles::VM_GUEST,
     effect: Effect::measured("NCCL takes every GPU and NIC for neighbours of one switch: rails are mixed, and traffic crosses the host's sockets; \
@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 ## What it checks
 Whether all GPUs and RDMA NICs of a guest are below one virtual port, each NIC equally near to each GPU. It is certain that this is not the
 hardware where the devices have more lanes together than a PCIe switch has (144, the largest of generation 5). Where they have less the
-host may really have one switch: severity low, or medium where the guest has several NUMA nodes and no device tells its own.
+host may really have one switch: severity low, or medium where the guest has several NUMA nodes and no device shows its own.
 A topology file settles the matter: topo/topology-file judges it.
 
 ## Why it matters
@@ -115,7 +115,7 @@ fn hidden<'o>(
         let way = near.first().map_or(String::new(), |r| r.distance.to_string());
         let why = match lanes {
             l if l > LANES => format!("; {l} lanes are more than any one PCIe 5.0 switch has"),
-            _ if nodes > 1 && unplaced => format!("; {nodes} NUMA nodes, and no device tells its own"),
+            _ if nodes > 1 && unplaced => format!("; {nodes} NUMA nodes, and no device shows its own"),
             _ => "; right only if the host has them below one switch, too".to_owned(),
         };
         format!(

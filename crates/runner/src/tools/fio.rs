@@ -88,7 +88,7 @@ const ALLOWED: &[&str] = &[
 fn refuses(argument: &str) -> Option<&'static str> {
     let name = argument.strip_prefix("--").map(|a| a.split_once('=').map_or(a, |(n, _)| n));
     let allowed = name.is_some_and(|n| ALLOWED.contains(&n));
-    (!allowed).then_some("fio writes only where and as much as linerate tells it, so only --rw, --bs, --iodepth and the like are passed on")
+    (!allowed).then_some("fio writes only where and as much as linerate allows, so only --rw, --bs, --iodepth and the like are passed on")
 }
 
 /// Why fio must not be run below a directory, where its name already says so. The host itself is asked as well.

@@ -25,7 +25,7 @@ pub(super) static CAUSE: Cause = Cause {
         "the job reduces nothing within a node: all-to-all and point-to-point traffic never goes through it",
     ],
     remedy: Advice::Environment(
-        "Unset NCCL_NVLS_ENABLE; where the start then fails to bind multicast memory, gpu/nvlink tells what is wrong with the fabric",
+        "Unset NCCL_NVLS_ENABLE; where the start then fails to bind multicast memory, gpu/nvlink says what is wrong with the fabric",
         &[],
         &["NCCL_NVLS_ENABLE"],
     ),
@@ -47,12 +47,12 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let (sure, why) = if nodes.contains(&Some(true)) {
         (
             Likely,
-            "the variable is set, and the node's GPUs could reduce in their NVSwitch; what that is worth, a benchmark tells",
+            "the variable is set, and the node's GPUs could reduce in their NVSwitch; a benchmark shows what that is worth",
         )
     } else if !nodes.is_empty() && nodes.iter().all(|n| *n == Some(false)) {
         return None;
     } else {
-        (Possible, "the variable is set; whether the GPUs are Hopper or later behind an NVSwitch, the node tells")
+        (Possible, "the variable is set; the node shows whether the GPUs are Hopper or later behind an NVSwitch")
     };
     let words = "NCCL_NVLS_ENABLE=0: nothing is reduced in the NVLink switch";
     Some(Found::new(sure, words, why).with(c.quotes(g)).scope(c.scope(g.processes.iter().copied())))

@@ -41,7 +41,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let (sure, why) = if rank {
         (Certain, "the killed process is one of the ranks")
     } else {
-        (Likely, "the kernel's log says so; whether the process was a rank, its pid tells")
+        (Likely, "the kernel's log says so; its pid shows whether the process was a rank")
     };
     Some(Found::new(sure, "the kernel killed a process for want of memory", why).with(c.quotes(g)))
 }

@@ -86,7 +86,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let found = Found::new(
         Possible,
         words,
-        "the benchmark's largest size against the rates of the node's ports; which link it is, the node tells",
+        "the benchmark's largest size against the rates of the node's ports; the node shows which link it is",
     )
     .with([line]);
     let joined = found.clone().join(c, CAUSE.rules);
