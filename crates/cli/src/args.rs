@@ -349,8 +349,8 @@ Exit codes:
   3  usage or internal error")]
 #[command(mut_arg("verbose", |a| a.help("All evidence, all inputs, whole lists")))]
 pub(crate) struct DoctorArgs {
-    /// What to read: files, pipes, directories, snapshots, or `-` for standard input.
-    #[arg(value_name = "FILE|DIR", required_unless_present_any = ["nodes", "on"])]
+    /// What to read: files, pipes, directories, snapshots, or `-` for standard input. Without it, what is piped to this command.
+    #[arg(value_name = "FILE|DIR")]
     pub(crate) inputs: Vec<PathBuf>,
     /// A node of the job: a snapshot, a tree, a directory of snapshots, or `/` for this machine. May be repeated.
     #[arg(long = "node", value_name = "SNAPSHOT")]

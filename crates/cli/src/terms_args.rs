@@ -89,7 +89,8 @@ pub(crate) fn terms(a: &SuppressArgs, fail_on: Option<FailOn>) -> Result<Terms, 
             fail_on = Some(known);
         }
     }
-    Ok(Terms { fail_on: fail_on.map_or(Some(Severity::Low), FailOn::severity), suppressions })
+    let fail_on = fail_on.map_or(Some(Severity::Low), FailOn::severity);
+    Ok(Terms { fail_on, suppressions, only: Vec::new() })
 }
 
 /// The site's own file, where it is the user's, root's, or that of who called sudo: whoever writes it decides what is not counted.

@@ -35,6 +35,9 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     if let Some(below) = suppressed::below(&counts, &audit.terms) {
         writeln!(out, "| Limit | {} |", cell(&below))?;
     }
+    if let Some(filter) = suppressed::filter(&audit.terms) {
+        writeln!(out, "| Rules | {} |", cell(&filter))?;
+    }
     writeln!(out, "| Role | {} |", cell(&about::role(node)))?;
     writeln!(out, "| Kernel | {} |", cell(&about::kernel(node)))?;
     writeln!(out, "| Devices | {} |", cell(&about::devices(node)))?;

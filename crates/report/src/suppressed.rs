@@ -2,7 +2,7 @@
 
 use crate::Counts;
 use crate::group::{Group, group};
-use linerate_rules::{Audit, Severity, Suppression, Terms, Usage, Verdict};
+use linerate_rules::{Audit, Rule, Severity, Suppression, Terms, Usage, Verdict, terms};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -31,6 +31,14 @@ pub(crate) fn why(s: &Suppression) -> String {
         (who, Some(reason)) => format!("{who}: {reason} ({})", s.place),
         (_, None) => s.place.clone(),
     }
+}
+
+/// Which rules were asked, where not all were: `only acs/*: 9 of 215`.
+pub(crate) fn filter(terms: &Terms) -> Option<String> {
+    let names = |r: &Rule| terms.only.iter().any(|p| terms::names(p, r));
+    let all = linerate_rules::rules();
+    let asked = all.iter().filter(|r| names(r)).count();
+    (!terms.only.is_empty()).then(|| format!("only {}: {asked} of {}", terms.only.join(", "), all.len()))
 }
 
 /// What to do about suppressions that are of no use any more.

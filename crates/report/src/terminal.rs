@@ -17,6 +17,9 @@ use std::io::{self, Write};
 const EVIDENCE: usize = 3;
 /// Messages of one rule shown before the rest becomes a number.
 const GROUPS: usize = 3;
+/// Ways to see more, and rules behind each, before the rest becomes a number.
+const WAYS: usize = 6;
+const RULES: usize = 4;
 /// Subjects written in a pair of braces before the rest becomes a number.
 const SUBJECTS: usize = 16;
 
@@ -65,6 +68,9 @@ impl Terminal<'_, '_> {
         self.page.field(0, "role", &about::role(node))?;
         self.page.field(0, "kernel", &about::kernel(node))?;
         self.page.field(0, "devices", &about::devices(node))?;
+        if let Some(filter) = suppressed::filter(&audit.terms) {
+            self.page.field(0, "rules", &filter)?;
+        }
         for text in about::not_judged(node) {
             self.page.field(0, "judged", &text)?;
         }
@@ -256,7 +262,8 @@ impl Terminal<'_, '_> {
         // Most answers for one action first; what nobody knows how to see last.
         ways.sort_by_key(|(see, v)| (see.is_empty(), std::cmp::Reverse(v.len()), *see));
         self.page.heading_of(&ways, "NOT CHECKED: missing data, and how to collect it")?;
-        for (see, verdicts) in ways {
+        let (all, shown) = (ways.len(), self.page.shown(WAYS));
+        for (see, verdicts) in ways.into_iter().take(shown) {
             let action = if see.is_empty() { "no way to see it is known to the rule" } else { see };
             self.page.item(0, &format!("{:>4} ×", verdicts.len()), Tone::Doubt, Tone::Plain, action)?;
             if self.page.style.verbose {
@@ -274,9 +281,14 @@ impl Terminal<'_, '_> {
                 .into_iter()
                 .map(|(id, n)| if n > 1 { format!("{id}\u{a0}×{n}") } else { id.to_owned() })
                 .collect();
-            self.page.item(7, "→", Tone::Dim, Tone::Dim, &rules.join(", "))?;
+            let more = match rules.len().saturating_sub(RULES) {
+                0 => String::new(),
+                n => format!(" and {n} more"),
+            };
+            let some: Vec<&str> = rules.iter().take(RULES).map(String::as_str).collect();
+            self.page.item(7, "→", Tone::Dim, Tone::Dim, &format!("{}{more}", some.join(", ")))?;
         }
-        Ok(())
+        self.page.more(0, all, shown, " ways to see more")
     }
 
     /// What passed and what does not apply: two numbers, or all of it.

@@ -28,7 +28,7 @@ fn suppression(rule: &str, subject: Option<&str>) -> Suppression {
 }
 
 fn terms(fail_on: Option<Severity>, all: Vec<Suppression>) -> Terms {
-    Terms { fail_on, suppressions: all.into_iter().map(Arc::new).collect() }
+    Terms { fail_on, suppressions: all.into_iter().map(Arc::new).collect(), only: Vec::new() }
 }
 
 /// The report on these terms, and its exit code.

@@ -86,11 +86,13 @@ pub struct Terms {
     pub fail_on: Option<Severity>,
     /// In the order in which they are written.
     pub suppressions: Vec<Arc<Suppression>>,
+    /// Patterns of the only rules that are asked; empty: all are.
+    pub only: Vec<String>,
 }
 
 impl Default for Terms {
     fn default() -> Self {
-        Terms { fail_on: Some(Severity::Low), suppressions: Vec::new() }
+        Terms { fail_on: Some(Severity::Low), suppressions: Vec::new(), only: Vec::new() }
     }
 }
 
@@ -99,7 +101,7 @@ impl Terms {
     #[must_use]
     pub fn on(&self, names: &[&str]) -> Terms {
         let suppressions = self.suppressions.iter().filter(|s| s.is_on(names)).cloned().collect();
-        Terms { fail_on: self.fail_on, suppressions }
+        Terms { fail_on: self.fail_on, suppressions, only: self.only.clone() }
     }
 
     /// What takes an answer out of the count.

@@ -14,6 +14,7 @@ use linerate_formats::bounds::{KEPT, TEXT as MAX_TEXT, TEXTS as MAX_TEXTS};
 use linerate_formats::{Gives, Kind, sniff};
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// Whether a directory holds a tree (`sys/` or `proc/`) or an unpacked snapshot.
@@ -41,15 +42,7 @@ pub fn is_snapshot_dir(path: &Path) -> bool {
 pub fn load(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) -> Result<Snapshot, OpenError> {
     let io = |source| OpenError::Io { path: path.to_owned(), source };
     if path == Path::new("-") {
-        let (name, host, mut input, mut head) =
-            ("standard input", options.host_of.of(path), std::io::stdin().lock(), Vec::new());
-        input.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(io)?;
-        if is_archive(&head) {
-            input.take((64 << 20) - head.len() as u64).read_to_end(&mut head).map_err(io)?;
-            return load_within(&head, name, &options.budget, host);
-        }
-        let text = LongText::read(&mut head.as_slice().chain(input), host).map_err(io)?;
-        return one_text(text, name, host);
+        return piped(std::io::stdin().lock(), "standard input", path, options);
     }
     let meta = match std::fs::metadata(path) {
         Ok(meta) => meta,
@@ -59,6 +52,10 @@ pub fn load(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) -> 
     };
     if meta.is_dir() {
         return directory(path, options, progress);
+    }
+    // What a shell makes of `<(…)`.
+    if meta.file_type().is_fifo() {
+        return piped(std::fs::File::open(path).map_err(io)?, &path.display().to_string(), path, options);
     }
     if !meta.is_file() {
         let why = "it is neither a file nor a directory".to_owned();
@@ -80,6 +77,19 @@ pub fn load(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) -> 
         Err(e) if is_archive_name(&name) => with_texts(path, Err(e), options),
         text => text,
     }
+}
+
+/// A text or an archive that can be read once.
+fn piped(mut input: impl Read, name: &str, path: &Path, options: &Options) -> Result<Snapshot, OpenError> {
+    let io = |source| OpenError::Io { path: path.to_owned(), source };
+    let (host, mut head) = (options.host_of.of(path), Vec::new());
+    input.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(io)?;
+    if is_archive(&head) {
+        input.take((64 << 20) - head.len() as u64).read_to_end(&mut head).map_err(io)?;
+        return load_within(&head, name, &options.budget, host);
+    }
+    let text = LongText::read(&mut head.as_slice().chain(input), host).map_err(io)?;
+    one_text(text, name, host)
 }
 
 /// The node of an archive that a path goes on to: `must-gather.tar.gz/gpu001`. `None`: no file is above it.
@@ -244,7 +254,12 @@ fn one_text(text: LongText, name: &str, host: Option<&str>) -> Result<Snapshot, 
     }
     let mut s = Snapshot::new(host.unwrap_or(name));
     let why = match kind.gives() {
-        Gives::NoFacts(what) => format!("it is {what}: not a source of facts for the audit"),
+        Gives::NoFacts(what) => {
+            // Results of benchmarks have words that make their readers look.
+            let for_doctor = kind == Kind::NcclLog || !kind.tool().words.is_empty();
+            let better = if for_doctor { ", but `linerate doctor` reads it" } else { "" };
+            format!("it is {what}: not a source of facts for the audit{better}")
+        }
         Gives::Unknown => not_recognised(&head).to_owned(),
         Gives::Facts | Gives::KernelLog | Gives::Copy(_) => {
             self::text(&mut s, name, kind, &head);

@@ -9,6 +9,7 @@ use crate::sources::{self, Member};
 use linerate_node::Node;
 use linerate_report::Report;
 use linerate_report::json::Version;
+use linerate_rules::Terms;
 use linerate_rules::terms::names_of;
 use linerate_snapshot::capture::{Options, Purpose};
 use linerate_snapshot::{OpenError, Snapshot};
@@ -19,7 +20,7 @@ pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
     if a.schema.is_some() && a.format != Format::Json {
         return Err(Failure::new("--schema is a version of the JSON").hint("add --format json, or leave out --schema"));
     }
-    let terms = crate::terms_args::terms(&a.known, a.fail_on)?;
+    let terms = Terms { only: a.rules.clone(), ..crate::terms_args::terms(&a.known, a.fail_on)? };
     // Reports are pasted into tickets: what is captured for them is redacted as a snapshot is.
     let live = live::many(&a.on, !a.no_redact)?;
     let chosen = a.of.read()?;

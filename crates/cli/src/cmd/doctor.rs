@@ -11,18 +11,30 @@ use linerate_formats::bounds::DOCTOR_NODES;
 use linerate_report::doctor::{json, markdown, text};
 use linerate_snapshot::Snapshot;
 use linerate_snapshot::capture::Purpose;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(a: &DoctorArgs) -> Result<u8, Failure> {
-    let dashes = a.inputs.iter().chain(&a.nodes).filter(|p| is_standard(p)).count();
+    let piped = [PathBuf::from("-")];
+    let inputs = match a.inputs.as_slice() {
+        [] if a.nodes.is_empty() && a.on.read.on.is_none() => {
+            if std::io::stdin().is_terminal() {
+                return Err(Failure::new("there is nothing to read")
+                    .hint("name files, or pipe a log: `journalctl -k | linerate doctor`; --node reads a node"));
+            }
+            piped.as_slice()
+        }
+        some => some,
+    };
+    let dashes = inputs.iter().chain(&a.nodes).filter(|p| is_standard(p)).count();
     if dashes > 1 {
         return Err(Failure::new("standard input can be read once only").hint("name `-` once"));
     }
     // What is named and is not there is a mistake to be reported before gigabytes are read.
-    for p in a.inputs.iter().chain(&a.nodes).filter(|p| !is_standard(p)) {
+    for p in inputs.iter().chain(&a.nodes).filter(|p| !is_standard(p)) {
         std::fs::metadata(p).map_err(|e| Failure::new(format!("cannot read {}: {e}", p.display())))?;
     }
-    let walk = doctor_walk::walk(&a.inputs);
+    let walk = doctor_walk::walk(inputs);
     let line = Line::new(!a.quiet);
     let nodes = given(&a.nodes, &line)?;
     let live = live::many(&a.on, true)?;

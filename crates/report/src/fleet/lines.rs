@@ -52,6 +52,8 @@ struct LastLine<'a> {
     rules: Vec<RuleLine>,
     sets: Vec<SetLine>,
     remarks: &'a [String],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    only_rules: &'a [String],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     suppressed: Vec<SuppressedLine<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -154,6 +156,7 @@ pub(super) fn last(fleet: &Fleet<'_>, out: &mut dyn Write) -> io::Result<()> {
         rules: fleet.tallies().into_iter().map(|(rule, tally)| RuleLine { rule, tally }).collect(),
         sets: sets.collect(),
         remarks: &fleet.remarks,
+        only_rules: &fleet.terms.only,
         suppressed: (fleet.usage.used())
             .map(|(s, answers)| SuppressedLine { answers, by: SuppressionOut::of(s) })
             .collect(),

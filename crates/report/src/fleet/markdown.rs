@@ -19,6 +19,9 @@ pub(super) fn render(fleet: &Fleet<'_>, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "| Could not be read | {}: {} |", code_cell(label), cell(why))?;
     }
     writeln!(out, "| Written by | linerate {VERSION}, exit code {} |", fleet.exit_code())?;
+    if let Some(filter) = suppressed::filter(fleet.terms) {
+        writeln!(out, "| Rules | {} |", cell(&filter))?;
+    }
     for remark in &fleet.remarks {
         writeln!(out, "\n- {}", inline(remark))?;
     }

@@ -46,6 +46,9 @@ fn line(style: Style, label: &str, tag: &str, tone: Tone, text: &str, out: &mut 
 pub(super) fn last(fleet: &Fleet<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page::new(out, style);
     page.heading(&format!("{} (exit code {})", fleet.headline(), fleet.exit_code()))?;
+    if let Some(filter) = suppressed::filter(fleet.terms) {
+        page.text(0, Tone::Plain, &format!("rules: {filter}"))?;
+    }
     for remark in &fleet.remarks {
         page.item(0, "·", Tone::Mild, Tone::Plain, remark)?;
     }

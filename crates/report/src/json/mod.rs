@@ -46,7 +46,7 @@ pub(crate) struct Document<'a> {
     linerate: &'static str,
     source: SourceOut<'a>,
     context: ContextOut,
-    summary: Summary,
+    summary: Summary<'a>,
     verdicts: Vec<VerdictOut<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     suppressed: Vec<SuppressedOut<'a>>,
@@ -66,12 +66,15 @@ struct SourceOut<'a> {
 }
 
 #[derive(Serialize)]
-struct Summary {
+struct Summary<'a> {
     #[serde(flatten)]
     counts: Counts,
     /// Only where it is not `low`.
     #[serde(skip_serializing_if = "Option::is_none")]
     fail_on: Option<&'static str>,
+    /// Only where not all rules are asked.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    only_rules: &'a [String],
     exit_code: u8,
 }
 
@@ -240,6 +243,7 @@ pub(crate) fn document<'a>(report: &Report<'a>, version: Version) -> Document<'a
         summary: Summary {
             counts: Counts::of(report.audit),
             fail_on: Some(suppressed::fail_on(&report.audit.terms)).filter(|word| *word != Severity::Low.name()),
+            only_rules: &report.audit.terms.only,
             exit_code: report.audit.exit_code(),
         },
         verdicts: report.audit.verdicts.iter().map(|v| verdict(v, &words, &on)).collect(),
