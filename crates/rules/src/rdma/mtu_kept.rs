@@ -1,24 +1,67 @@
 //! `rdma/mtu-kept`.
 
+mod judge;
 mod kin;
-mod page;
 mod written;
 
-pub(super) use page::RULE;
-
-use crate::{Cx, Finding, Findings, Remedy, Severity, Subject};
+use crate::sources::linux;
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Source, Subject};
+use judge::Judge;
 use kin::Kin;
-use linerate_formats::net_config::{Kind, Mode, Writer};
-use linerate_node::net_written::NetWritten;
-use linerate_node::roce;
-use linerate_snapshot::Place;
-use written::{Group, Mtu, groups};
+use written::groups;
 
-/// Ethernet's, which drivers begin with.
-const ETHERNET: u32 = 1500;
-/// The largest of IPoIB: an InfiniBand MTU of 4096 less 4 bytes, and 64 KiB less 16.
-const DATAGRAM: u32 = 4092;
-const CONNECTED: u32 = 65_520;
+pub(super) static RULE: Rule = Rule {
+    id: "rdma/mtu-kept",
+    title: "The MTU of RDMA interfaces that runs is the one that is written",
+    severity: Severities::up_to(Severity::Low, Severity::Medium),
+    roles: Roles::ALL,
+    effect: Effect::sourced("after the next boot the written MTU runs: 1500 in place of 9000 makes the RDMA MTU 1024 in place of 4096 (rdma/roce-mtu)"),
+    sources: &[
+        Source {
+            title: "netplan YAML reference: mtu, infiniband-mode, match, set-name, bonds, vlans; later files amend earlier ones",
+            at: "https://netplan.readthedocs.io/en/stable/netplan-yaml/",
+        },
+        Source {
+            title: "NetworkManager settings: 802-3-ethernet.mtu, infiniband.mtu, infiniband.transport-mode, vlan.parent; an MTU of 0 is not set",
+            at: "https://networkmanager.dev/docs/api/latest/nm-settings-nmcli.html",
+        },
+        Source {
+            title: "systemd src/network/networkd-setlink.c, link_configure_mtu: without MTUBytes the MTU stays, or rises to that of a VLAN above",
+            at: "https://github.com/systemd/systemd/blob/main/src/network/networkd-setlink.c",
+        },
+        linux!("net/8021q/vlan_dev.c", "vlan_dev_change_mtu answers ERANGE above the parent's MTU; a new VLAN gets EINVAL (vlan_netlink.c)"),
+        linux!("Documentation/infiniband/ipoib.rst", "datagram: the link's MTU less 4; connected: up to 64K"),
+        linux!("drivers/infiniband/ulp/ipoib/ipoib_main.c", "ipoib_change_mtu refuses more than the mode takes"),
+        Source {
+            title: "RHEL 9, Configuring InfiniBand and RDMA networks: Enhanced IPoIB of ConnectX-4 and later is datagram only",
+            at: "https://docs.redhat.com/en/documentation/red_hat_enterprise_linux/9/html/configuring_infiniband_and_rdma_networks/configuring-ipoib_configuring-infiniband-and-rdma-networks",
+        },
+        linux!("drivers/net/bonding/bond_main.c", "bond_enslave and bond_change_mtu give members the bond's MTU"),
+    ],
+    reads: &["cat /etc/netplan/*.yaml", "cat /etc/NetworkManager/system-connections/*.nmconnection", "sys/class/net/*/mtu", "ip -d link"],
+    docs: "\
+## What it checks
+Texts of netplan (`cat /etc/netplan/*.yaml`, `netplan get`) and keyfiles of NetworkManager, against the MTU that runs: the same, or one of them is wrong. A member of a bond has the MTU that is
+written for the bond. Where the node shows its RDMA devices, only their interfaces are judged, with their bonds and VLANs.
+By the text alone: a VLAN with a larger MTU than its parent's, and IPoIB with a larger one than its mode takes (datagram 4092, connected 65520).
+No MTU written, and another than Ethernet's 1500 runs: unknown, because a .link file, a rule of udev, DHCP or a script may set it at each boot.
+
+## Why it matters
+`ip link set mtu 9000` holds until the next boot or `netplan apply`. Then the written MTU comes back, and RoCE runs with a smaller RDMA MTU, on one node of many. A larger MTU that was written and
+never applied shows the other way round.
+
+## See it yourself
+`ip -d link show IF`, `netplan get`, `nmcli -g 802-3-ethernet.mtu,infiniband.mtu connection show NAME`.
+
+## Fix
+Decide which MTU is meant (9000 is customary for RoCE, with all switches), write it, and apply it: `netplan apply`, or `nmcli connection modify NAME 802-3-ethernet.mtu 9000` and
+`nmcli device reapply IF`. Of a VLAN, write the parent's MTU, too. netplan with networkd sets the MTU reliably only for interfaces that are matched by their MAC.",
+    myths: &[Myth {
+        claim: "ip link shows 9000, so the MTU is set.",
+        truth: "It is set until the next boot. What is written decides from then on.",
+    }],
+    check: check,
+};
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     let Some(first) = cx.node.net_written.first() else {
@@ -41,165 +84,5 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     if out.is_empty() {
         out.not_applicable("no interface that is written here carries RDMA").at(first.place());
-    }
-}
-
-/// One interface.
-struct Judge<'a, 'g> {
-    kin: &'g Kin<'a>,
-    found: &'g written::Found<'a>,
-    g: &'g Group<'a>,
-}
-
-impl Judge<'_, '_> {
-    fn subject(&self) -> Subject {
-        Subject::Net(self.g.name.clone())
-    }
-
-    fn answer(&self, out: &mut Findings) {
-        let (mtu, at, w) = match self.g.mtu() {
-            Mtu::None => return self.unwritten(out),
-            Mtu::Hidden(at) => {
-                out.unknown(self.subject(), "the value of its MTU is not shown").at(at);
-                return;
-            }
-            Mtu::Contrary(a, b) => {
-                let text =
-                    format_args!("is written with MTU {} and MTU {}: which one holds is not in this source", a.0, b.0);
-                out.unknown(self.subject(), text).at(a.1).at(b.1).see("netplan get, or nmcli device show");
-                return;
-            }
-            Mtu::Is(mtu, at, w) => (mtu, at, w),
-        };
-        if !self.beyond_mode(mtu, at, w, out) && !self.beyond_parent(mtu, at, w, out) {
-            self.compare(mtu, at, w, out);
-        }
-    }
-
-    /// More than IPoIB takes in the mode that is written.
-    fn beyond_mode(&self, mtu: u32, at: Place, w: &NetWritten, out: &mut Findings) -> bool {
-        let Some(&mode) = w.mode().known() else { return false };
-        let most = if mode == Mode::Datagram { DATAGRAM } else { CONNECTED };
-        if mtu <= most {
-            return false;
-        }
-        let text = format_args!(
-            "MTU {mtu} is written, and IPoIB in {} mode takes {most} at most: the kernel refuses it",
-            mode.name()
-        );
-        self.fix(out.fail(self.subject(), text).severity(Severity::Low).at(at).at(w.mode().place()), w);
-        true
-    }
-
-    /// More than a VLAN's parent has.
-    fn beyond_parent(&self, mtu: u32, at: Place, w: &NetWritten, out: &mut Findings) -> bool {
-        let Some(parent) = w.parent.as_ref().filter(|_| w.interface.kind == Kind::Vlan) else { return false };
-        let written = self.found.named.get(&parent.value).map(Group::mtu);
-        let (most, place, verb) = match written {
-            Some(Mtu::Is(most, place, _)) => (most, place, "is written for"),
-            // networkd raises a parent whose MTU is not written.
-            _ if w.interface.writer == Writer::Netplan => return false,
-            _ => match self.found.running.mtu(&parent.value) {
-                Some((most, place)) => (most, place, "runs on"),
-                None => return false,
-            },
-        };
-        if mtu <= most {
-            return false;
-        }
-        let text = format_args!(
-            "MTU {mtu} is written, and {most} {verb} its parent {}: the kernel refuses a VLAN that is larger than its parent",
-            parent.value
-        );
-        self.fix(out.fail(self.subject(), text).severity(Severity::Low).at(at).at(place), w);
-        true
-    }
-
-    fn compare(&self, mtu: u32, at: Place, w: &NetWritten, out: &mut Findings) {
-        let name = &self.g.name;
-        let Some((runs, place)) = self.found.running.mtu(name) else {
-            if let Some(place) = self.found.running.is_missing(name) {
-                out.not_applicable_to(
-                    self.subject(),
-                    format_args!("MTU {mtu} is written, and the node has no such interface"),
-                )
-                .at(at)
-                .at(place);
-                return;
-            }
-            out.unknown(self.subject(), format_args!("MTU {mtu} is written; the MTU that runs is not in this source"))
-                .at(at)
-                .see(format_args!("ip -d link show {name}"));
-            return;
-        };
-        if runs == mtu {
-            out.pass(self.subject(), format_args!("MTU {mtu} runs and is written")).at(place).at(at);
-            return;
-        }
-        let is_ipoib = w.interface.kind == Kind::Infiniband;
-        if is_ipoib && runs < mtu && w.mode().known() != Some(&Mode::Connected) {
-            let text = format_args!(
-                "MTU {mtu} is written and {runs} runs: in datagram mode the fabric's multicast group limits it"
-            );
-            out.not_applicable_to(self.subject(), text).at(place).at(at);
-            return;
-        }
-        let writer = w.writer();
-        let when = match w.interface.writer {
-            Writer::Netplan => "the next boot or `netplan apply`",
-            Writer::NetworkManager => "the next activation of the connection",
-        };
-        let falls = !is_ipoib && roce::mtu(mtu) < roce::mtu(runs);
-        let severity = if falls { self.kin.weigh(name) } else { Severity::Low };
-        let text = format_args!("runs with MTU {runs}, and {writer} writes {mtu}: {mtu} comes with {when}");
-        self.fix(out.fail(self.subject(), text).severity(severity).at(place).at(at), w);
-    }
-
-    /// Nothing is written: what holds after a boot depends on what else there is.
-    fn unwritten(&self, out: &mut Findings) {
-        let Some(w) = self.g.all.first() else { return };
-        let (name, at) = (&self.g.name, w.place());
-        let running = self.found.running.mtu(name);
-        if let Some(place) = running.is_none().then(|| self.found.running.is_missing(name)).flatten() {
-            out.not_applicable_to(self.subject(), "no MTU is written for it, and the node has no such interface")
-                .at(at)
-                .at(place);
-        } else if matches!(w.interface.kind, Kind::Vlan | Kind::Infiniband) {
-            let from = if w.interface.kind == Kind::Vlan { "its parent" } else { "the fabric" };
-            out.not_applicable_to(self.subject(), format_args!("no MTU is written for it: it has that of {from}"))
-                .at(at);
-        } else if let Some((runs, place)) = running {
-            if runs == ETHERNET {
-                out.not_applicable_to(self.subject(), "no MTU is written for it, and Ethernet's 1500 runs")
-                    .at(at)
-                    .at(place);
-                return;
-            }
-            let text = format_args!(
-                "runs with MTU {runs}, and {} writes none: a boot begins with the driver's (1500 on Ethernet), and what sets another is not in this source",
-                w.writer()
-            );
-            out.unknown(self.subject(), text)
-                .at(place)
-                .at(at)
-                .see("grep -rs MTU /etc/netplan /etc/systemd/network /etc/udev/rules.d /etc/NetworkManager");
-        } else {
-            out.unknown(self.subject(), "no MTU is written for it; the MTU that runs is not in this source")
-                .at(at)
-                .see(format_args!("ip -d link show {name}"));
-        }
-    }
-
-    fn fix(&self, finding: &mut Finding, w: &NetWritten) {
-        let name = &self.g.name;
-        let writer = w.writer();
-        finding.fix(|| {
-            Remedy::investigate(
-                "decide which MTU is meant, write it and apply it",
-                format!("MTU of {name}, as it runs and as {writer} writes it"),
-            )
-            .because("a change of the MTU interrupts the interface, and every switch must carry it")
-            .prove(format!("sys/class/net/{name}/mtu"))
-        });
     }
 }
