@@ -8,6 +8,7 @@ use crate::sources::linux;
 use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Source, Subject};
 use judge::Judge;
 use kin::Kin;
+use linerate_snapshot::{Output, OutputKind, Place};
 use written::groups;
 
 pub(super) static RULE: Rule = Rule {
@@ -15,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
     title: "The MTU of RDMA interfaces that runs is the one that is written",
     severity: Severities::up_to(Severity::Low, Severity::Medium),
     roles: Roles::ALL,
-    effect: Effect::sourced("after the next boot the written MTU runs: 1500 in place of 9000 makes the RDMA MTU 1024 in place of 4096 (rdma/roce-mtu)"),
+    effect: Effect::sourced("what is written runs after the next boot, if the kernel takes it; 1500 in place of 9000 makes the RDMA MTU 1024 in place of 4096 (rdma/roce-mtu)"),
     sources: &[
         Source {
             title: "netplan YAML reference: mtu, infiniband-mode, match, set-name, bonds, vlans; later files amend earlier ones",
@@ -65,7 +66,16 @@ Decide which MTU is meant (9000 is customary for RoCE, with all switches), write
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     let Some(first) = cx.node.net_written.first() else {
-        out.not_applicable("no file of netplan and no connection of NetworkManager in this source");
+        let is_text = |o: &&Output| matches!(o.kind, OutputKind::Netplan | OutputKind::NetworkManager);
+        match cx.snapshot.outputs.iter().find(is_text) {
+            Some(text) => {
+                _ = out
+                    .unknown(Subject::Node, "no interface is read in a text of netplan or NetworkManager")
+                    .at(Place::of(text.entry))
+                    .see("netplan get")
+            }
+            None => _ = out.not_applicable("no file of netplan and no connection of NetworkManager in this source"),
+        }
         return;
     };
     let kin = Kin::of(cx);

@@ -7,6 +7,9 @@ use linerate_node::net_written::NetWritten;
 use linerate_snapshot::Place;
 use std::collections::BTreeMap;
 
+/// It carries nothing of a network.
+const LOOPBACK: &str = "lo";
+
 /// Patterns that are compared with the names of interfaces; what is for others is said to be unknown.
 const PATTERNS: usize = 64;
 
@@ -78,6 +81,7 @@ pub(super) fn groups<'a>(cx: &Cx<'a>) -> Found<'a> {
     let mut patterns = Vec::new();
     for w in cx.node.net_written.iter().filter(|w| w.interface.kind != Kind::Bridge) {
         match &w.interface.name {
+            Name::Own(name) if name == LOOPBACK => {}
             Name::Own(name) => add(name, w),
             Name::Pattern(pattern) => patterns.push((pattern, w)),
             Name::Unknown if w.interface.mtu.is_some() => found.unnamed.push(w),
@@ -87,7 +91,7 @@ pub(super) fn groups<'a>(cx: &Cx<'a>) -> Found<'a> {
     for (number, (pattern, w)) in patterns.into_iter().enumerate() {
         let fits = |name: &&&str| number < PATTERNS && wildcard::glob(pattern.as_bytes(), name.as_bytes());
         let mut any = false;
-        for name in found.running.mtus.keys().filter(fits) {
+        for name in found.running.mtus.keys().filter(|n| **n != LOOPBACK).filter(fits) {
             any = true;
             add(name, w);
         }
