@@ -9,12 +9,10 @@ fn connections(text: &str) -> Vec<Interface> {
     keyfile::read(text.as_bytes()).items
 }
 
+type Keep = fn(&[u8], &dyn Fn(&str) -> bool) -> Vec<u8>;
+
 /// What is kept of a text: the reader reads the same of it, and it is kept as it is.
-fn kept(
-    text: &str,
-    of: fn(&[u8], &dyn Fn(&str) -> bool) -> Vec<u8>,
-    read: fn(&[u8]) -> crate::bounds::Kept<Interface>,
-) -> String {
+fn kept(text: &str, of: Keep, read: fn(&[u8]) -> crate::bounds::Kept<Interface>) -> String {
     let once = of(text.as_bytes(), &|_| true);
     let got = String::from_utf8_lossy(&once).into_owned();
     assert_eq!(read(&once).items, read(text.as_bytes()).items, "{text}\n{got}");

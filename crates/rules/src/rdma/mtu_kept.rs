@@ -61,7 +61,7 @@ Decide which MTU is meant (9000 is customary for RoCE, with all switches), write
         claim: "ip link shows 9000, so the MTU is set.",
         truth: "It is set until the next boot. What is written decides from then on.",
     }],
-    check: check,
+    check,
 };
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {

@@ -65,7 +65,7 @@ impl<'a> Carriers<'a> {
             }
         }
         // The worst first: what is reached from it needs no second visit.
-        own.sort_by(|a, b| b.1.cmp(&a.1));
+        own.sort_by_key(|(_, severity)| std::cmp::Reverse(*severity));
         let joined = joined(cx);
         for (name, severity) in own {
             let mut todo = vec![name];
