@@ -85,3 +85,35 @@ fn a_long_paste_is_judged_to_its_end() {
     let (code, text) = audit(&path, "text");
     assert_eq!(code, 3, "{text}");
 }
+
+/// What netplan writes against what `ip` shows, in one ticket; a password beside it is in no answer.
+#[test]
+fn a_written_mtu_is_compared_with_the_one_that_runs() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ticket.txt");
+    let text = "$ cat /etc/netplan/50-rails.yaml\n# by hand\nnetwork:\n  version: 2\n  ethernets:\n    eth2:\n      mtu: 1500\n      auth: {password: hunter2}\n    eth3: {mtu: 9000}\n\n\
+                $ ip -d link show\n2: eth2: <BROADCAST,UP,LOWER_UP> mtu 9000 qdisc mq state UP mode DEFAULT group default qlen 1000\n\
+                3: eth3: <BROADCAST,UP,LOWER_UP> mtu 9000 qdisc mq state UP mode DEFAULT group default qlen 1000\n";
+    std::fs::write(&path, text).unwrap();
+    let (code, json) = audit(&path, "json");
+    assert_eq!(code, 1, "{json}");
+    assert!(!json.contains("hunter2"), "{json}");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let of = |v: &&serde_json::Value| v["rule"] == "rdma/mtu-kept";
+    let said: Vec<_> = json["verdicts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(of)
+        .map(|v| (v["subject"].as_str(), v["status"].as_str()))
+        .collect();
+    assert!(said.contains(&(Some("eth2"), Some("fail"))) && said.contains(&(Some("eth3"), Some("pass"))), "{said:?}");
+    // A file alone says what is written; nothing passes.
+    let file = dir.path().join("eth2.nmconnection");
+    std::fs::write(&file, "[connection]\ntype=ethernet\ninterface-name=eth2\n\n[ethernet]\nmtu=9000\n").unwrap();
+    let (code, json) = audit(&file, "json");
+    assert_eq!(code, 2, "{json}");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let own: Vec<_> = json["verdicts"].as_array().unwrap().iter().filter(of).map(|v| v["status"].as_str()).collect();
+    assert_eq!(own, [Some("unknown")]);
+}

@@ -11,6 +11,7 @@ use linerate_node::gpu::Gpu;
 use linerate_node::iommu::IommuGroup;
 use linerate_node::net::NetDev;
 use linerate_node::net_text::NetShown;
+use linerate_node::net_written::NetWritten;
 use linerate_node::nicfw::NicFirmware;
 use linerate_node::numa::NumaNode;
 use linerate_node::pci::{Bar, PciFunction};
@@ -50,6 +51,8 @@ pub enum Subject<'n> {
     Interface(&'n NetDev<'n>),
     /// An interface as texts show it.
     InterfaceShown(&'n NetShown),
+    /// An interface as the node's configuration writes it.
+    InterfaceWritten(&'n NetWritten),
     /// A PCI function.
     Function(&'n PciFunction<'n>),
     /// A base address register of it.
@@ -118,6 +121,7 @@ impl Subject<'_> {
             Subject::Gid(..) => "rdma.ports.gids",
             Subject::Interface(_) => "net",
             Subject::InterfaceShown(_) => "net_shown",
+            Subject::InterfaceWritten(_) => "net_written",
             Subject::Function(_) => "pci",
             Subject::Bar(..) => "pci.bars",
             Subject::ResizableBar(..) => "pci.resizable_bars",
@@ -135,7 +139,7 @@ impl Subject<'_> {
     pub fn function(&self) -> Option<Bdf> {
         match self {
             Subject::Node | Subject::NumaNode(_) | Subject::IdleState(_) | Subject::IommuGroup(_) => None,
-            Subject::Sysctl(_) => None,
+            Subject::Sysctl(_) | Subject::InterfaceWritten(_) => None,
             Subject::Label(_) | Subject::Annotation(_) | Subject::Taint(_) => None,
             Subject::Resource(_) | Subject::NodeCondition(_) | Subject::Gres(_) => None,
             Subject::Gpu(g) => Some(g.bdf),
@@ -165,6 +169,7 @@ impl fmt::Display for Subject<'_> {
             Subject::Gid(d, p, g) => write!(f, "rdma[{}].ports[{}].gids[{}]", d.name, p.number, g.index),
             Subject::Interface(n) => write!(f, "net[{}]", n.name),
             Subject::InterfaceShown(n) => write!(f, "net_shown[{}]", n.name),
+            Subject::InterfaceWritten(n) => write!(f, "net_written[{}]", n.label()),
             Subject::Function(p) => write!(f, "pci[{}]", p.bdf),
             Subject::Bar(p, b) => write!(f, "pci[{}].bars[{}]", p.bdf, b.index),
             Subject::ResizableBar(p, b) => write!(f, "pci[{}].resizable_bars[{}]", p.bdf, b.bar),

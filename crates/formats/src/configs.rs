@@ -14,36 +14,6 @@ pub const SBATCH: Tool = Tool {
     ..Tool::NONE
 };
 
-/// netplan.
-pub const NETPLAN: Tool = Tool {
-    name: "netplan",
-    called: "netplan",
-    run: "cat /etc/netplan/*.yaml",
-    gives: Gives::NoFacts(
-        "a configuration of netplan: what it asks for, not what is in force (`ip -d link; ip addr` shows that)",
-    ),
-    marks: &[
-        Mark::line_with(|l| l == "network:", "ethernets:").begins(&["network:"]),
-        Mark::line_with(|l| l == "network:", "bonds:").begins(&["network:"]),
-    ],
-    commands: &[Command::any("netplan")],
-    samples: &["network:\n  version: 2\n  ethernets:\n    enp24s0np0:\n      mtu: 9000\n"],
-    ..Tool::NONE
-};
-
-/// A keyfile of NetworkManager.
-pub const NETWORK_MANAGER: Tool = Tool {
-    name: "network-manager",
-    called: "connection (NetworkManager)",
-    run: "cat /etc/NetworkManager/system-connections/*.nmconnection",
-    gives: Gives::NoFacts(
-        "a connection of NetworkManager: what it asks for, not what is in force (`ip -d link; ip addr` shows that)",
-    ),
-    marks: &[Mark::line_with(|l| l == "[connection]", "type=").begins(&["[connection]"])],
-    samples: &["[connection]\nid=enp24s0np0\ntype=ethernet\n\n[ethernet]\nmtu=9000\n"],
-    ..Tool::NONE
-};
-
 /// `sinfo`.
 pub const SINFO: Tool = Tool {
     name: "sinfo",

@@ -54,6 +54,7 @@ pub mod mst;
 pub mod nccl_log;
 pub mod nccl_tests;
 pub mod near;
+pub mod net_config;
 pub mod next_boot;
 pub mod nic_image;
 pub mod numactl;
@@ -200,8 +201,8 @@ tools! {
     KubernetesText => kubernetes::TEXT,
     Sbatch => configs::SBATCH,
     Compose => pod_spec::compose::TOOL,
-    Netplan => configs::NETPLAN,
-    NetworkManager => configs::NETWORK_MANAGER,
+    Netplan => net_config::netplan::TOOL,
+    NetworkManager => net_config::keyfile::TOOL,
     SystemdUnit => systemd_unit::TOOL,
     Sinfo => configs::SINFO,
     MachineConfigPools => configs::MACHINE_CONFIG_POOLS,

@@ -24,6 +24,7 @@ pub mod modprobe;
 pub mod nccl;
 pub mod net;
 pub mod net_text;
+pub mod net_written;
 pub mod nicfw;
 pub mod numa;
 pub mod p2p;
@@ -85,6 +86,8 @@ pub struct Node<'s> {
     pub net: Reading<Vec<net::NetDev<'s>>>,
     /// Interfaces as texts of tools show them: no list of all, so nothing is absent from it.
     pub net_shown: Vec<net_text::NetShown>,
+    /// Interfaces as files of netplan and NetworkManager write them, where the source holds such files as texts.
+    pub net_written: Vec<net_written::NetWritten>,
     /// What EFA needs besides its driver.
     pub efa: efa::Efa,
     /// What NCCL is configured with about the topology.
@@ -150,6 +153,7 @@ impl<'s> Node<'s> {
             rdma,
             net,
             net_shown,
+            net_written: net_written::decode(s, &mut cuts),
             efa: efa::Efa::decode(s),
             nccl: nccl::Nccl::decode(s),
             memory: memory::Memory::decode(s),

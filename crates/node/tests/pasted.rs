@@ -137,6 +137,33 @@ fn texts_of_interfaces_come_second() {
     assert!(eth1.speed_mbps.is_unreadable());
 }
 
+/// Members and parents by the names of what ids and UUIDs stand for; each value where it is written.
+#[test]
+fn texts_of_netplan_and_network_manager() {
+    let mut s = Snapshot::new("x");
+    let mut add = |kind, text: &str| {
+        let entry = s.add_file(&format!("text{}", s.outputs.len()), text.as_bytes()).unwrap();
+        s.outputs.push(Output { kind, entry, argv: Vec::new(), status: None });
+        entry
+    };
+    let plan = "network:\n  ethernets:\n    rail0: {match: {driver: x}, set-name: eth2, mtu: 9000}\n  vlans:\n    v100: {id: 100, link: rail0}\n";
+    let netplan = add(OutputKind::Netplan, plan);
+    add(OutputKind::Netplan, "network:\n  bonds:\n    bond0:\n      interfaces: [rail0]\n");
+    let bond = "[connection]\nuuid=11111111-2222-3333-4444-555555555555\ntype=bond\ninterface-name=bond1\n";
+    add(OutputKind::NetworkManager, bond);
+    let member = "[connection]\ntype=ethernet\nmaster=11111111-2222-3333-4444-555555555555\n[ethernet]\nmtu=x\n";
+    add(OutputKind::NetworkManager, member);
+    let node = Node::decode(&s);
+    let [rail0, v100, _, _, member] = node.net_written.as_slice() else { panic!("{:?}", node.net_written) };
+    assert_eq!((rail0.written_name(), rail0.mtu().known()), (Some("eth2"), Some(&9000)));
+    assert_eq!(rail0.mtu().place(), linerate_snapshot::Place::of(netplan).line(3));
+    assert_eq!(rail0.master.as_ref().map(|(m, _)| m.as_str()), Some("bond0"));
+    assert_eq!(v100.parent.as_ref().map(|p| p.value.as_str()), Some("eth2"));
+    assert_eq!(member.master.as_ref().map(|(m, _)| m.as_str()), Some("bond1"));
+    assert_eq!((member.written_name(), member.label().as_str()), (None, "connection at line 1"));
+    assert!(member.mtu().is_unreadable());
+}
+
 /// `lspci | grep` shows ends only; the tree shows the bridges between them, and setpci their registers.
 #[test]
 fn a_tree_shows_the_way_between_ends() {

@@ -80,7 +80,7 @@ fn measured(node: &Node<'_>, subject: Subject<'_>) -> bool {
             let mut hardware = node.rdma.known().into_iter().flatten().filter(|d| !d.is_virtual);
             n.pci.is_some() && hardware.any(|d| d.pci == n.pci)
         }
-        Subject::InterfaceShown(_) => false,
+        Subject::InterfaceShown(_) | Subject::InterfaceWritten(_) => false,
         _ => true,
     }
 }

@@ -8,6 +8,7 @@ use linerate_formats::mlxconfig::Param;
 use linerate_node::Node;
 use linerate_node::net::NetDev;
 use linerate_node::net_text::NetShown;
+use linerate_node::net_written::NetWritten;
 use linerate_node::nicfw::NicFirmware;
 use linerate_snapshot::Place;
 
@@ -54,6 +55,33 @@ pub(super) static SHOWN: &[Row<Read1<NetShown>>] = &[
     }),
     as_in(Version1::Left, "net_shown.kind", Form::Text, "Kind of a virtual interface", |_, n| text(&n.kind)),
     as_in(Version1::Left, "net_shown.driver", Form::Text, "Its driver", |_, n| text(&n.driver)),
+];
+
+/// What a file does not write, another one may: it is not absent.
+pub(super) static WRITTEN: &[Row<Read1<NetWritten>>] = &[
+    as_in(Version1::Left, "net_written.name", Form::Text, "Name, or pattern of names, that it is for", |_, w| {
+        shown(w.place(), w.written_name().map(borrowed))
+    }),
+    as_in(Version1::Left, "net_written.writer", Form::Text, "Whose file it is: netplan or NetworkManager", |_, w| {
+        known(borrowed(w.writer()), w.place())
+    }),
+    as_in(Version1::Left, "net_written.kind", Form::Text, "Kind of interface", |_, w| {
+        known(borrowed(w.interface.kind.name()), w.place())
+    }),
+    counting(
+        Unit::Bytes,
+        as_in(Version1::Left, "net_written.mtu", Form::Number, "Its MTU as it is written", |_, w| number(&w.mtu())),
+    ),
+    as_in(Version1::Left, "net_written.mode", Form::Text, "Mode of IP over InfiniBand", |_, w| {
+        w.mode().map(|m| borrowed(m.name()))
+    }),
+    as_in(Version1::Left, "net_written.vlan", Form::Number, "Number of a VLAN", |_, w| number(&w.vlan())),
+    as_in(Version1::Left, "net_written.parent", Form::Text, "The interface below a VLAN", |_, w| {
+        w.parent.as_ref().map_or_else(|| shown(w.place(), None), |p| known(borrowed(&p.value), w.at(p.line)))
+    }),
+    as_in(Version1::Left, "net_written.master", Form::Text, "The bond or bridge that it is a member of", |_, w| {
+        w.master.as_ref().map_or_else(|| shown(w.place(), None), |(m, at)| known(borrowed(m), *at))
+    }),
 ];
 
 pub(super) static FIRMWARE: &[Row<Read1<NicFirmware>>] = &[

@@ -157,6 +157,19 @@ pub(super) static NODE: &[Row<ReadNode>] = &[
             )
         },
     ),
+    as_in(
+        Version1::Left,
+        "net_written",
+        Form::Members,
+        "Network interfaces as texts of netplan and NetworkManager write them",
+        |n| {
+            list(
+                n.net_written.iter().map(Subject::InterfaceWritten).collect(),
+                n.net_written.first().map(|w| w.place()),
+                missing("cmd"),
+            )
+        },
+    ),
     as_in(Version1::EmptyNoted, "pci", Form::Members, "PCI functions", |n| {
         list(n.pci.functions.iter().map(Subject::Function).collect(), n.pci.seen, missing("sys/bus/pci/devices"))
     }),

@@ -150,7 +150,7 @@ fn thing(positions: &Positions, subject: &Subject<'_>) -> Option<Thing> {
         Subject::IdleState(i) => at(Whose::Named(format!("idle state {}", i.name)), String::new()),
         Subject::Sysctl(c) => at(Whose::Node, c.name.clone()),
         // A text rarely shows all interfaces: one that is missing is no difference.
-        Subject::InterfaceShown(_) => None,
+        Subject::InterfaceShown(_) | Subject::InterfaceWritten(_) => None,
         Subject::Interface(n) if n.pci.is_none() => at(Whose::Named(format!("interface {}", n.name)), String::new()),
         Subject::Setting(_, p) => at(device()?, p.name.to_string()),
         Subject::Port(_, p) => at(device()?, format!("port {}", p.number)),

@@ -11,6 +11,7 @@ mod gid_table;
 mod global_pause;
 mod ib_mtu;
 mod link_layer;
+mod mtu_kept;
 mod netns_mode;
 mod nic_counters;
 mod port_errors;
@@ -37,6 +38,7 @@ pub(crate) static RULES: &[&Rule] = &[
     &port_errors::RULE,
     &ib_mtu::RULE,
     &roce_mtu::RULE,
+    &mtu_kept::RULE,
     &gid_table::RULE,
     &gid_ndev::RULE,
     &roce_errors::RULE,

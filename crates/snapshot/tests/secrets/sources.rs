@@ -277,11 +277,33 @@ pub(crate) fn pasted() -> Vec<Source> {
         let secret = corpus::word(80_000 + unit.len());
         unit.push(Planted { form: form.to_owned(), text: form.replace('\u{1}', &secret), secret });
     }
+    let mut plan = corpus::netplan_lines(n.take());
+    for form in [
+        "network:\n  ethernets:\n    eth1:\n      set-name: \u{1}",
+        "network:\n  ethernets:\n    eth1: {mtu: \u{1}, match: {name: \u{1}}, addresses: [\u{1}]}",
+        "network:\n  ethernets:\n    \u{1}:\n      mtu: 9000",
+        "network:\n  vlans:\n    v: {link: \u{1}, id: \u{1}}",
+        "network:\n  bonds:\n    b:\n      interfaces:\n        - \u{1}",
+    ] {
+        let secret = corpus::word(85_000 + plan.len());
+        plan.push(Planted { form: form.to_owned(), text: format!("---\n{}", form.replace('\u{1}', &secret)), secret });
+    }
+    let mut profile = corpus::keyfile_sections(n.take());
+    for form in
+        ["[connection]\nmaster=\u{1}", "[vlan]\nparent=\u{1}", "[vlan]\nid=\u{1}", "[match]\ninterface-name=\u{1}"]
+    {
+        let secret = corpus::word(87_000 + profile.len());
+        profile.push(Planted { form: form.to_owned(), text: form.replace('\u{1}', &secret), secret });
+    }
+    let site = "network:\n  version: 2\n  ethernets:\n    eth0:\n      mtu: 9000\n";
+    let connection = "[connection]\nid=a\ntype=ethernet\ninterface-name=eth0\n";
     let slurmd = "# /etc/systemd/system/slurmd.service\n[Service]\nExecStart=/usr/sbin/slurmd\nLimitMEMLOCK=infinity\n";
     let service = "services:\n  train:\n    image: x\n    shm_size: 1g\n    environment:\n";
     vec![
         Source::new("compose.yaml", compose).head(service),
         Source::new("slurmd.txt", unit).head(slurmd),
+        Source::new("50-site.yaml", plan).head(site),
+        Source::new("eth0.nmconnection", profile).head(connection),
         Source::new("dmesg.txt", log).head(LOG).around("[   12.345678] nvidia ", "\n"),
         Source::new("boot.txt", boot).head(LOG).around("[    0.000000] ", "\n"),
         Source::new("journal.txt", journal)

@@ -7,6 +7,7 @@ mod json;
 mod keys;
 mod log;
 mod modules;
+mod net_config;
 mod pods;
 mod variables;
 
@@ -19,6 +20,7 @@ pub(super) use json::json;
 pub(super) use keys::{sections, small, yaml};
 pub(super) use log::{cleaned, kernel_log, text};
 pub(super) use modules::modprobe;
+pub(super) use net_config::{keyfile, netplan};
 pub(super) use pods::pod_spec;
 pub(super) use variables::{setting, variables};
 
