@@ -145,3 +145,32 @@ fn a_fleet_says_what_it_suppressed() {
     assert_eq!((code, codes), (1, vec![0, 1, 1]), "{err}");
     assert!(lines[0]["suppressed"].as_u64() > Some(0));
 }
+
+/// Runs `sh -c` with the program as `$0`.
+fn shell(dir: &Path, script: &str) -> (i32, String, String) {
+    let out = Command::new("bash")
+        .args(["-c", script, env!("CARGO_BIN_EXE_linerate")])
+        .current_dir(dir)
+        .env("HOME", dir)
+        .output()
+        .unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (out.status.code().unwrap_or(-1), text(&out.stdout), text(&out.stderr))
+}
+
+#[test]
+fn pipes_are_read_where_files_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let lspci = "17:00.0 3D controller [0302]: NVIDIA Corporation Device [10de:2330] (rev a1)";
+    let (code, out, err) = shell(dir.path(), &format!("\"$0\" audit <(echo '{lspci}')"));
+    assert!(code == 2 && out.contains("1 GPU"), "{out}{err}");
+    let (code, out, err) = shell(dir.path(), &format!("\"$0\" audit <(cat '{SICK}') --rule acs"));
+    assert!(code == 1 && out.contains("only acs: "), "{out}{err}");
+    let log = "n1:1:1 [0] NCCL INFO NCCL_IB_DISABLE set by environment to 1.";
+    let (code, out, _) = shell(dir.path(), &format!("echo '{log}' | \"$0\" doctor --format json"));
+    let answer: Value = serde_json::from_str(&out).unwrap();
+    assert!(code <= 2 && answer["schema"].as_str().is_some_and(|s| s.starts_with("linerate.doctor/")), "{out}");
+    let (code, _, err) =
+        shell(dir.path(), &format!("for i in 1 2 3; do echo '{log}'; done > x.log; \"$0\" audit x.log"));
+    assert!(code == 3 && err.contains("linerate doctor"), "{err}");
+}
