@@ -2,8 +2,8 @@
 
 use crate::cut::{self, Cut};
 use hashbrown::HashMap;
-pub use linerate_formats::amd::{Device, What};
 use linerate_formats::amd::{self, Smi};
+pub use linerate_formats::amd::{Device, What};
 use linerate_formats::pci::{Bdf, LinkSpeed, LinkWidth};
 use linerate_formats::text::At;
 use linerate_snapshot::{EntryId, OutputKind, Place, Reading, Snapshot, Why};
@@ -147,9 +147,8 @@ impl Amd {
         let bdf = gpu.bdf.as_ref().map(|b| b.value);
         let of_address = |g: &AmdGpu| bdf.is_some() && g.bdf == bdf;
         // Of one tool's list a number is one GPU, as long as no address says otherwise.
-        let of_number = |g: &AmdGpu| {
-            g.by_amd_smi == by_amd_smi && g.number == gpu.number && (g.bdf.is_none() || bdf.is_none())
-        };
+        let of_number =
+            |g: &AmdGpu| g.by_amd_smi == by_amd_smi && g.number == gpu.number && (g.bdf.is_none() || bdf.is_none());
         let found = self.gpus.iter().position(of_address).or_else(|| self.gpus.iter().position(of_number));
         let at = found.unwrap_or_else(|| {
             self.gpus.push(AmdGpu::new(gpu.number, by_amd_smi, Place::of(entry).line(gpu.line)));
@@ -201,7 +200,11 @@ mod tests {
         let gpu = amd.gpu_at(bdf).unwrap();
         assert_eq!((gpu.width.known(), gpu.replays.known()), (Some(&LinkWidth(8)), Some(&2)));
         assert_eq!(gpu.name.known().map(String::as_str), Some("AMD Instinct MI300X OAM"));
-        assert_eq!(amd.in_table(What::LinkType), [Device::At(bdf), Device::Number(1)], "the address of GPU1 is of amd-smi's list");
+        assert_eq!(
+            amd.in_table(What::LinkType),
+            [Device::At(bdf), Device::Number(1)],
+            "the address of GPU1 is of amd-smi's list"
+        );
         let cell = amd.cell(What::LinkType, Device::At(bdf), Device::Number(1)).unwrap();
         assert_eq!(cell.0, "XGMI");
         assert!(gpu.max_width.is_unreadable() && amd.gpus.len() == 2);

@@ -5,7 +5,16 @@ use crate::text::split_key;
 
 /// Keys by which such a text is known; others print `GPU: 0`, too.
 const KEYS: [&str; 10] = [
-    "BDF:", "UUID:", "ASIC:", "BUS:", "VBIOS:", "PCIE:", "MARKET_NAME:", "MAX_PCIE_WIDTH:", "SOCKET_POWER:", "GFX_ACTIVITY:",
+    "BDF:",
+    "UUID:",
+    "ASIC:",
+    "BUS:",
+    "VBIOS:",
+    "PCIE:",
+    "MARKET_NAME:",
+    "MAX_PCIE_WIDTH:",
+    "SOCKET_POWER:",
+    "GFX_ACTIVITY:",
 ];
 /// Deeper than any release prints.
 const DEPTH: usize = 8;

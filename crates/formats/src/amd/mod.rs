@@ -32,6 +32,7 @@ pub const ROCM_SMI: Tool = Tool {
     read: Some(|b| seen(parse(b))),
     samples: &[
         "======================= ROCm System Management Interface =======================\nGPU[0]\t\t: Device ID: 0x74a1\n",
+        "=========== Link Type between two GPUs ===========\n       GPU0         GPU1         \nGPU0   0            XGMI         \nGPU1   XGMI         0            \n",
         "{\"card0\": {\"PCI Bus\": \"0000:1E:00.0\", \"PCIe Replay Count\": \"0\"}, \"system\": {\"(Topology) Link type between DRM devices 0 and 1\": \"XGMI\"}}",
     ],
     ..Tool::NONE
@@ -192,6 +193,11 @@ impl Smi {
             self.driver = Some(At::new(version.to_owned(), line));
         }
     }
+}
+
+/// Whether a text has a table of rocm-smi, whose head is that of `nvidia-smi topo -m`, too.
+pub(crate) fn has_table(text: &str) -> bool {
+    text.contains(" between two GPUs ") && text.lines().any(tables::is_rocm)
 }
 
 /// Reads a text of either tool.

@@ -1,12 +1,13 @@
 //! `rocm-smi`: `GPU[0] : Key: value`, and the rows of its concise tables.
 
-use super::tables::spacer;
+use super::tables::{is_rocm, spacer};
 use super::{Smi, address};
 use crate::text::{split_key, words};
 
-/// The first line.
+/// The first line, or the title of a table, with which people begin a paste.
 pub(super) fn is_own(line: &str) -> bool {
-    line.starts_with("===") && line.ends_with("===") && line.contains(" ROCm System Management Interface ")
+    let is_first = line.contains(" ROCm System Management Interface ");
+    line.starts_with("===") && line.ends_with("===") && is_first || is_rocm(line)
 }
 
 #[derive(Default)]

@@ -23,8 +23,8 @@ const TITLES: [(&str, Option<What>); 12] = [
 
 /// Beginnings of the titles.
 pub(super) const BEGINS: &[&str] = &[
-    "ACCESS T", "WEIGHT T", "HOPS TAB", "LINK TYP", "NUMA BW ", "CACHE CO", "ATOMICS ", "DMA TABL", "BI-DIREC", "LINK MET",
-    "XGMI LIN",
+    "ACCESS T", "WEIGHT T", "HOPS TAB", "LINK TYP", "NUMA BW ", "CACHE CO", "ATOMICS ", "DMA TABL", "BI-DIREC",
+    "LINK MET", "XGMI LIN",
 ];
 
 /// What stands between the signs of equality of rocm-smi.
@@ -39,6 +39,12 @@ const SPACERS: [(&str, What); 5] = [
 /// A title of amd-smi.
 pub(super) fn is_own(line: &str) -> bool {
     TITLES.iter().any(|(title, _)| *title == line)
+}
+
+/// A title of a table of rocm-smi, without which its rows look like those of `nvidia-smi topo -m`.
+pub(super) fn is_rocm(line: &str) -> bool {
+    line.contains(" between two GPUs ")
+        && spacer(line).is_some_and(|said| SPACERS.iter().any(|(title, _)| *title == said))
 }
 
 /// The words of rocm-smi's `==== Words ====`; none of a line of signs alone.

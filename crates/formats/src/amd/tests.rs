@@ -83,7 +83,8 @@ fn blocks_of_amd_smi() {
     assert_eq!((one.replays, one.replay_rollovers, one.naks_sent), (Some(At::new(3, 17)), Some(At::new(1, 18)), None));
     assert_eq!(smi.driver, Some(At::new("6.18.3".to_owned(), 13)));
     assert_eq!(two.width, None, "half a number at the end of a text");
-    let listed = parse(b"GPU: 3\n    BDF: 0000:c8:00.0\n    UUID: 58ff74a1-0000-1000-8086-e6ab34700df5\n    KFD_ID: 1\n");
+    let listed =
+        parse(b"GPU: 3\n    BDF: 0000:c8:00.0\n    UUID: 58ff74a1-0000-1000-8086-e6ab34700df5\n    KFD_ID: 1\n");
     assert!(listed.gpus[0].unique_id.is_some() && listed.gpus[0].number == 3);
 }
 
@@ -104,7 +105,21 @@ fn json_of_both() {
 
 #[test]
 fn odd_texts() {
-    for odd in ["", "GPU:", "GPU: \n", "GPU[", "GPU[]:", "GPU[0]", "ACCESS TABLE:\nGPU0", "===", "{", "[\n", "{\"card0\": 1}", "[[[", "]{"] {
+    for odd in [
+        "",
+        "GPU:",
+        "GPU: \n",
+        "GPU[",
+        "GPU[]:",
+        "GPU[0]",
+        "ACCESS TABLE:\nGPU0",
+        "===",
+        "{",
+        "[\n",
+        "{\"card0\": 1}",
+        "[[[",
+        "]{",
+    ] {
         let _ = parse(odd.as_bytes());
     }
     let head: String = (0..3000).map(|n| format!("GPU{n} ")).collect();

@@ -1,7 +1,7 @@
 //! `gpumem/pcie-replays`.
 
-use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use crate::pcie::links::subject;
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
@@ -50,7 +50,12 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     // amd-smi may show GPUs of which it counts nothing (`list`, `topology`): those are pcie/gpu-replays's business.
     let amd = cx.node.amd.gpus.iter().filter(|g| g.replay_rollovers.known().is_some());
     let amd: Vec<Counted<'_>> = amd
-        .map(|g| Counted { subject: subject(g), rollovers: &g.replay_rollovers, replays: &g.replays, prove: "amd-smi metric" })
+        .map(|g| Counted {
+            subject: subject(g),
+            rollovers: &g.replay_rollovers,
+            replays: &g.replays,
+            prove: "amd-smi metric",
+        })
         .collect();
     if nvidia.gpus.is_empty() && amd.is_empty() {
         if nvidia.asked.known().is_none() && !super::no_own_gpu(cx, out) {

@@ -56,7 +56,9 @@ fn of_tool<'o>(g: &AmdGpu, out: &'o mut Findings) -> &'o mut Finding {
     let subject = links::subject(g);
     let (Some(width), Some(max)) = (g.width.known(), g.max_width.known()) else {
         let unseen = if g.width.known().is_none() { &g.width } else { &g.max_width };
-        return out.unreadable(subject, "lanes in use, or lanes of the GPU", unseen).see("amd-smi metric; amd-smi static");
+        return out
+            .unreadable(subject, "lanes in use, or lanes of the GPU", unseen)
+            .see("amd-smi metric; amd-smi static");
     };
     let (at, max_at) = (g.width.place(), g.max_width.place());
     if width >= max {

@@ -46,9 +46,11 @@ pub(super) fn pair<'a>(cx: &Cx<'a>, what: What, a: Device, b: Device) -> Option<
 /// Whether a GPU is known to be an MI300X, by its tool or by the list of PCI devices.
 pub(super) fn is_mi300x(cx: &Cx<'_>, gpu: Device) -> bool {
     const ID: u16 = 0x74a1;
-    let shown = cx.node.amd.gpu_of(gpu).is_some_and(|g| {
-        g.name.known().is_some_and(|n| n.contains("MI300X")) || g.device_id.known() == Some(&ID)
-    });
+    let shown = cx
+        .node
+        .amd
+        .gpu_of(gpu)
+        .is_some_and(|g| g.name.known().is_some_and(|n| n.contains("MI300X")) || g.device_id.known() == Some(&ID));
     let listed = |bdf| {
         let f = cx.node.pci.find(bdf).map(|id| cx.node.pci.get(id));
         f.is_some_and(|f| f.kind == Kind::AmdGpu && (f.device.known() == Some(&ID) || f.name.contains("MI300X")))

@@ -109,12 +109,16 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 /// What the hives say, where each is complete.
 fn whole(cx: &Cx<'_>, gpus: &[Device], hives: &[Vec<Device>], place: Option<Place>, out: &mut Findings) {
     let first = hives.first().map_or(0, Vec::len);
-    let board = one_board(cx, gpus);
+    let (board, role) = (one_board(cx, gpus), cx.node.context.role.value);
     let sizes = || hives.iter().map(|h| h.len().to_string()).collect::<Vec<_>>().join(", ");
     if hives.len() == 1 {
         let text = format_args!("XGMI joins each two of {} GPUs", gpus.len());
         out.pass(Subject::Node, text).at(place);
-    } else if board {
+    } else if board && role.is_none() {
+        let text =
+            || format!("MI300X GPUs in hives of {}: a fault on bare metal; the role of this node is unknown", sizes());
+        out.unknown(Subject::Node, text).at(place).see("linerate audit --role bare-metal");
+    } else if board && role == Some(Role::BareMetal) {
         let text = || format!("MI300X GPUs in {} hives of {} instead of one: PCIe between them", hives.len(), sizes());
         out.fail(Subject::Node, text).at(place).fix(fix);
     } else if first == 1 && hives.iter().all(|h| h.len() == 1) {
@@ -124,16 +128,15 @@ fn whole(cx: &Cx<'_>, gpus: &[Device], hives: &[Vec<Device>], place: Option<Plac
         let text = format_args!("{} hives of {first} GPUs, each complete; PCIe between hives", hives.len());
         out.pass(Subject::Node, text).at(place);
     } else {
-        let text = || format!("hives of {} GPUs: whether the board has XGMI between them is not shown", sizes());
+        let text = || format!("hives of {} GPU(s): whether the board has XGMI between them is not shown", sizes());
         out.unknown(Subject::Node, text).at(place).see("the product's documentation; dmesg | grep -i xgmi");
     }
 }
 
-/// Whether these GPUs are on a board that joins all of them. A guest may be given GPUs without their links, and partitions of a GPU are another matter.
+/// Whether these GPUs are of a board that joins all of them; partitions of a GPU are another matter. A guest may be given GPUs without their links.
 fn one_board(cx: &Cx<'_>, gpus: &[Device]) -> bool {
-    let is_bare = cx.node.context.role.value == Some(Role::BareMetal);
     let is_whole = |d: &Device| !matches!(d, Device::At(bdf) if bdf.function != 0);
-    is_bare && gpus.iter().all(|d| is_whole(d) && is_mi300x(cx, *d))
+    gpus.iter().all(|d| is_whole(d) && is_mi300x(cx, *d))
 }
 
 /// GPUs that XGMI joins, over others too.
@@ -160,7 +163,8 @@ fn hives(cx: &Cx<'_>, gpus: &[Device]) -> Vec<Vec<Device>> {
 }
 
 fn missing(a: Device, b: Device, of: usize, place: Place, out: &mut Findings) {
-    let text = format_args!("PCIe, though XGMI joins both with others: a hive of {of} GPUs in which this link is missing");
+    let text =
+        format_args!("PCIe, though XGMI joins both with others: a hive of {of} GPUs in which this link is missing");
     out.fail(Subject::Named(format!("{a} and {b}")), text).at(place).fix(fix);
 }
 
