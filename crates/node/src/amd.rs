@@ -75,6 +75,8 @@ pub struct Amd {
     pub driver: Reading<String>,
     /// Rows that are cut, of any table.
     pub broken_row: Option<Place>,
+    /// Addresses of the numbers of each tool: true is `amd-smi`.
+    numbers: HashMap<(bool, u32), Bdf>,
     cells: HashMap<(What, Device, Device), (String, Place)>,
     heads: BTreeSet<(What, Device)>,
 }
@@ -86,6 +88,7 @@ impl Amd {
             gpus: Vec::new(),
             driver: Reading::Unreadable(missing, Why::NotCollected),
             broken_row: None,
+            numbers: HashMap::new(),
             cells: HashMap::new(),
             heads: BTreeSet::new(),
         };
@@ -145,10 +148,14 @@ impl Amd {
 
     fn gpu(&mut self, gpu: amd::Gpu, by_amd_smi: bool, entry: EntryId) {
         let bdf = gpu.bdf.as_ref().map(|b| b.value);
-        let of_address = |g: &AmdGpu| bdf.is_some() && g.bdf == bdf;
+        if let Some(bdf) = bdf {
+            self.numbers.entry((by_amd_smi, gpu.number)).or_insert(bdf);
+        }
         // Of one tool's list a number is one GPU, as long as no address says otherwise.
         let of_number =
             |g: &AmdGpu| g.by_amd_smi == by_amd_smi && g.number == gpu.number && (g.bdf.is_none() || bdf.is_none());
+        let bdf = bdf.or_else(|| self.numbers.get(&(by_amd_smi, gpu.number)).copied());
+        let of_address = |g: &AmdGpu| bdf.is_some() && g.bdf == bdf;
         let found = self.gpus.iter().position(of_address).or_else(|| self.gpus.iter().position(of_number));
         let at = found.unwrap_or_else(|| {
             self.gpus.push(AmdGpu::new(gpu.number, by_amd_smi, Place::of(entry).line(gpu.line)));
@@ -161,8 +168,7 @@ impl Amd {
 
     fn named(&self, device: Device, by_amd_smi: bool) -> Device {
         let Device::Number(n) = device else { return device };
-        let of = self.gpus.iter().find(|g| g.by_amd_smi == by_amd_smi && g.number == n);
-        of.and_then(|g| g.bdf).map_or(device, Device::At)
+        self.numbers.get(&(by_amd_smi, n)).map_or(device, |bdf| Device::At(*bdf))
     }
 }
 
