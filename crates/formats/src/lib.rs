@@ -5,6 +5,7 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+pub mod amd;
 mod asked;
 pub mod bounds;
 pub mod clip;
@@ -179,8 +180,8 @@ tools! {
     Cpupower => cpupower::TOOL,
     TunedAdm => plain::TUNED,
     Lstopo => lstopo::TOOL,
-    RocmSmi => plain::ROCM_SMI,
-    AmdSmi => plain::AMD_SMI,
+    RocmSmi => amd::ROCM_SMI,
+    AmdSmi => amd::AMD_SMI,
     DetectVirt => plain::DETECT_VIRT,
     GrubDefaults => next_boot::GRUB_DEFAULTS,
     GrubCfg => next_boot::GRUB_CFG,

@@ -53,43 +53,6 @@ pub const TUNED: Tool = Tool {
     ..Tool::NONE
 };
 
-/// `rocm-smi`.
-pub const ROCM_SMI: Tool = Tool {
-    name: "rocm-smi",
-    called: "rocm-smi",
-    run: "rocm-smi --showtopo",
-    gives: Gives::NoFacts("what rocm-smi shows of AMD's accelerators"),
-    // Scripts of jobs print it above what matters more.
-    marks: &[Mark::aside(|l| {
-        l.starts_with("===") && l.ends_with("===") && l.contains(" ROCm System Management Interface ")
-    })
-    .begins(&["==="])],
-    commands: &[Command::any("rocm-smi")],
-    files: &["rocm-smi"],
-    samples: &[
-        "======================= ROCm System Management Interface =======================\nGPU[0]\t\t: Device ID: 0x74a1\n",
-    ],
-    ..Tool::NONE
-};
-
-/// `amd-smi topology`.
-pub const AMD_SMI: Tool = Tool {
-    name: "amd-smi",
-    called: "amd-smi topology",
-    run: "amd-smi topology",
-    gives: Gives::NoFacts("what amd-smi shows of AMD's accelerators"),
-    marks: &[Mark::aside(|l| {
-        matches!(l, "ACCESS TABLE:" | "WEIGHT TABLE:" | "HOPS TABLE:" | "LINK TYPE TABLE:" | "NUMA BW TABLE:")
-    })
-    .begins(&["ACCESS TABLE:", "WEIGHT TABLE:", "HOPS TABLE:", "LINK TYPE TABLE:", "NUMA BW TABLE:"])],
-    commands: &[Command::any("amd-smi")],
-    files: &["amd-smi"],
-    samples: &[
-        "WEIGHT TABLE:\n             0000:0c:00.0 0000:22:00.0\n0000:0c:00.0 0            15\n0000:22:00.0 15           0\n",
-    ],
-    ..Tool::NONE
-};
-
 /// A topology that NCCL wrote.
 pub const NCCL_TOPO_XML: Tool = Tool {
     name: "nccl-topo-xml",

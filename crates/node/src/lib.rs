@@ -6,6 +6,7 @@
 
 mod acs_text;
 pub mod aer;
+pub mod amd;
 pub mod cluster;
 pub mod context;
 pub mod counters;
@@ -70,6 +71,8 @@ pub struct Node<'s> {
     pub kernel: kernel::Kernel,
     /// GPUs as their driver reports them, and the driver.
     pub nvidia: gpu::Nvidia<'s>,
+    /// AMD's GPUs as `rocm-smi` and `amd-smi` show them.
+    pub amd: amd::Amd,
     /// Firmware settings of NICs.
     pub nic_firmware: Vec<nicfw::NicFirmware>,
     /// Queries of firmware settings that failed.
@@ -146,6 +149,7 @@ impl<'s> Node<'s> {
             firmware: firmware::Firmware::decode(s, &kernel),
             kernel,
             nvidia: gpu::Nvidia::decode(s, &mut cuts),
+            amd: amd::Amd::decode(s, &mut cuts),
             nic_firmware,
             nic_firmware_errors,
             peermem: peermem::Peermem::decode(s),

@@ -6,7 +6,7 @@ use crate::rdma::RdmaDevice;
 use hashbrown::{HashMap, HashSet};
 use linerate_formats::pci::Bdf;
 use linerate_formats::pci::lspci;
-use linerate_formats::{hwloc_xml, lstopo};
+use linerate_formats::{amd, hwloc_xml, lstopo};
 use linerate_snapshot::{EntryId, Lookup, OutputKind, Place, Reading, Snapshot, Why};
 use std::borrow::Cow;
 
@@ -44,6 +44,9 @@ pub(crate) fn tree<'s>(s: &'s Snapshot, rdma: &Reading<Vec<RdmaDevice>>, cuts: &
 /// NUMA nodes that `lstopo` shows, as text or as XML, of functions whose own is not seen. It leaves out most functions: it adds none.
 fn near_nodes(s: &Snapshot, functions: &mut [PciFunction<'_>]) {
     for o in &s.outputs {
+        if matches!(o.kind, OutputKind::AmdSmi | OutputKind::RocmSmi) {
+            near_amd(s.data(o.entry), o.entry, functions);
+        }
         let devices = match o.kind {
             OutputKind::Lstopo => lstopo::parse(s.data(o.entry)),
             OutputKind::HwlocXml => hwloc_xml::parse(s.data(o.entry)).unwrap_or_default(),
@@ -55,6 +58,17 @@ fn near_nodes(s: &Snapshot, functions: &mut [PciFunction<'_>]) {
                 let node = d.node.and_then(|n| i32::try_from(n).ok());
                 put(&mut f.numa_node, node, Place::of(o.entry).line(d.line));
             }
+        }
+    }
+}
+
+/// NUMA nodes of AMD's GPUs, where a text shows them with their addresses.
+fn near_amd(text: &[u8], entry: EntryId, functions: &mut [PciFunction<'_>]) {
+    for gpu in amd::parse(text).gpus {
+        let (Some(bdf), Some(node)) = (gpu.bdf, gpu.numa_affinity) else { continue };
+        let Ok(at) = functions.binary_search_by_key(&bdf.value, |f| f.bdf) else { continue };
+        if let Some(f) = functions.get_mut(at) {
+            put(&mut f.numa_node, Some(node.value), Place::of(entry).line(node.line));
         }
     }
 }

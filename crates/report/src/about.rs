@@ -131,8 +131,7 @@ pub(crate) fn not_judged(node: &Node<'_>) -> Vec<String> {
             out.push(format!("{}: {what}", plural(n, one)));
         }
     };
-    let links =
-        "PCIe links, ACS, NUMA, IOMMU and NICs are judged; amdgpu, its memory registration, XGMI and RCCL are not";
+    let links = "PCIe links, ACS, NUMA, IOMMU and NICs are judged, XGMI by the text of amd-smi topology; amdgpu, its memory registration and RCCL are not";
     say(&mut out, count(Kind::AmdGpu), "AMD GPU", links);
     let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
     for f in node.pci.amd_displays() {

@@ -62,6 +62,7 @@ pub const TOPO: Tool = Tool {
     gives: Gives::Facts,
     marks: &[Mark::matrix(|text| {
         !topo::has_states(text)
+            && !crate::amd::has_table(text)
             && parse_topo(text.as_bytes()).is_ok_and(|t| !t.rows.is_empty() || !t.broken_rows.is_empty())
     })],
     commands: &[Command::with("nvidia-smi", &["topo"])],
@@ -77,7 +78,7 @@ pub const P2P: Tool = Tool {
     called: "nvidia-smi topo -p2p",
     run: "nvidia-smi topo -p2p r",
     gives: Gives::Facts,
-    marks: &[Mark::matrix(topo::has_states)],
+    marks: &[Mark::matrix(|text| topo::has_states(text) && !crate::amd::has_table(text))],
     commands: &[Command::with("nvidia-smi", &["-p2p"])],
     read: Some(|b| seen(parse_p2p(b).is_ok())),
     samples: &[" \tGPU0\tGPU1\n GPU0\tX\tOK\n GPU1\tOK\tX\n"],

@@ -38,7 +38,7 @@ pub enum Owner {
 pub enum Gpu {
     /// By its address.
     At(Bdf),
-    /// By the number that `nvidia-smi` gives it.
+    /// By the number that `nvidia-smi` or `amd-smi` gives it.
     Number(u32),
 }
 
@@ -221,6 +221,26 @@ fn gpus(node: &Node<'_>, s: &Snapshot, list: &mut Vec<Counter>) {
             }
         }
     }
+    for g in &node.amd.gpus {
+        let owner = of_amd(g);
+        for (name, value) in [
+            ("pcie_replays", &g.replays),
+            ("pcie_replay_rollovers", &g.replay_rollovers),
+            ("pcie_l0_to_recovery", &g.l0_to_recovery),
+            ("pcie_naks_sent", &g.naks_sent),
+            ("pcie_naks_received", &g.naks_received),
+        ] {
+            if let Some(n) = value.known() {
+                list.push(Counter { owner: owner.clone(), name: name.to_owned(), value: *n, place: value.place() });
+            }
+        }
+    }
+}
+
+/// A GPU of AMD as an owner of counters.
+#[must_use]
+pub fn of_amd(g: &crate::amd::AmdGpu) -> Owner {
+    Owner::Gpu(g.bdf.map_or(Gpu::Number(g.number), Gpu::At))
 }
 
 /// A line of `nvidia-smi nvlink -e` or `pci -gErrCnt`, under the name that the library's counter has here.

@@ -1,5 +1,6 @@
 //! `gpumem/pcie-replays`.
 
+use crate::pcie::links::subject;
 use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_snapshot::Reading;
 
@@ -15,14 +16,18 @@ pub(super) static RULE: Rule = Rule {
             at: "https://docs.nvidia.com/deploy/nvidia-smi/index.html",
         },
         Source {
+            title: "AMD SMI, amdsmi_pcie_info_t: pcie_replay_roll_over_count",
+            at: "https://rocm.docs.amd.com/projects/amdsmi/en/latest/doxygen/docBin/html/group__tagBandwidthMon.html",
+        },
+        Source {
             title: "PCI Express Base Specification, REPLAY_NUM: a rollover of the 2-bit counter retrains the link",
             at: "https://pcisig.com/specifications",
         },
     ],
-    reads: &["nvidia-smi -q -x"],
+    reads: &["nvidia-smi -q -x", "amd-smi metric"],
     docs: "\
 ## What it checks
-`Replay Number Rollovers` of each GPU. The count of single replays is the subject of pcie/gpu-replays.
+`Replay Number Rollovers` of each GPU, of AMD's `REPLAY_ROLL_OVER_COUNT`. The count of single replays is the subject of pcie/gpu-replays.
 
 ## Why it matters
 A damaged packet is sent again. After four attempts in a row without success the counter (2 bits) rolls over and the link is trained
@@ -42,7 +47,17 @@ Reseat the GPU or its riser, look at connectors and retimers, compare with the A
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     let nvidia = &cx.node.nvidia;
-    if nvidia.gpus.is_empty() {
+    // amd-smi may show GPUs of which it counts nothing (`list`, `topology`): those are pcie/gpu-replays's business.
+    let amd = cx.node.amd.gpus.iter().filter(|g| g.replay_rollovers.known().is_some());
+    let amd: Vec<Counted<'_>> = amd
+        .map(|g| Counted {
+            subject: subject(g),
+            rollovers: &g.replay_rollovers,
+            replays: &g.replays,
+            prove: "amd-smi metric",
+        })
+        .collect();
+    if nvidia.gpus.is_empty() && amd.is_empty() {
         if nvidia.asked.known().is_none() && !super::no_own_gpu(cx, out) {
             out.unreadable(Subject::Node, "answer of nvidia-smi", &nvidia.asked)
                 .see("add the output of `nvidia-smi -q -x`");
@@ -51,15 +66,33 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
         return;
     }
+    let of_nvidia = nvidia.gpus.iter().map(|g| Counted {
+        subject: Subject::Pci(g.bdf),
+        rollovers: &g.replay_rollovers,
+        replays: &g.replays,
+        prove: "nvidia-smi -q -x",
+    });
+    judge(of_nvidia.chain(amd), out);
+}
+
+/// What one GPU counts.
+struct Counted<'a> {
+    subject: Subject,
+    rollovers: &'a Reading<u64>,
+    replays: &'a Reading<u64>,
+    prove: &'static str,
+}
+
+fn judge<'a>(gpus: impl Iterator<Item = Counted<'a>>, out: &mut Findings) {
     let (mut clean, mut unseen, mut total) = (Vec::new(), Vec::new(), 0u64);
-    for g in &nvidia.gpus {
-        match &g.replay_rollovers {
+    for g in gpus {
+        match g.rollovers {
             Reading::Known(0, p) => {
                 clean.push(*p);
                 total = total.saturating_add(g.replays.known().copied().unwrap_or(0));
             }
             Reading::Known(n, p) => {
-                out.fail(g.bdf, format_args!("{n} replay rollover(s): the link was retrained"))
+                out.fail(g.subject, format_args!("{n} replay rollover(s): the link was retrained"))
                     .at(*p)
                     .at(g.replays.place())
                     .fix(|| {
@@ -68,17 +101,17 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                             "PCIe connection of the GPU",
                         )
                         .because("the node is opened: drain it")
-                        .prove("nvidia-smi -q -x")
+                        .prove(g.prove)
                     });
             }
-            r => unseen.push((g.bdf, r)),
+            r => unseen.push((g.subject, r)),
         }
     }
     if let Some(first) = clean.first() {
         out.pass(Subject::Node, format_args!("no rollover on {} GPU(s), {total} replays", clean.len())).at(*first);
     }
-    if let Some((bdf, r)) = unseen.first() {
-        let what = format!("replay rollovers of {bdf}{}", if unseen.len() > 1 { " and others" } else { "" });
+    if let Some((subject, r)) = unseen.first() {
+        let what = format!("replay rollovers of {subject}{}", if unseen.len() > 1 { " and others" } else { "" });
         out.unreadable(Subject::Node, &what, r);
     }
 }

@@ -10,23 +10,29 @@ pub(super) static RULE: Rule = Rule {
     severity: Severities::up_to(Severity::Info, Severity::High),
     roles: Roles::ALL,
     effect: Effect::direction_only("each replay delays what follows; many mean bad signals"),
-    sources: &[Source {
-        title: "nvidia-smi, PCI: Replays Since Reset, Replay Number Rollovers",
-        at: "https://docs.nvidia.com/deploy/nvidia-smi/index.html",
-    }],
-    reads: &["nvidia-smi -q", "NVML: fields of PCIe counters", "nvidia-smi pci -gErrCnt"],
+    sources: &[
+        Source {
+            title: "nvidia-smi, PCI: Replays Since Reset, Replay Number Rollovers",
+            at: "https://docs.nvidia.com/deploy/nvidia-smi/index.html",
+        },
+        Source {
+            title: "AMD SMI, amdsmi_pcie_info_t: pcie_replay_count, pcie_nak_received_count, pcie_nak_sent_count",
+            at: "https://rocm.docs.amd.com/projects/amdsmi/en/latest/doxygen/docBin/html/group__tagBandwidthMon.html",
+        },
+    ],
+    reads: &["nvidia-smi -q", "NVML: fields of PCIe counters", "nvidia-smi pci -gErrCnt", "amd-smi metric", "rocm-smi --showreplaycount"],
     docs: "\
 ## What it checks
 What each GPU counts of its own end of the PCIe link: `Replays Since Reset` (packets that it had to send again), and, from NVML, damaged packets that
 arrived (bad TLP, NAKs sent) and damaged signals (receiver errors, lane errors). Totals are information: they count since the driver was loaded, training of
-the link included. With an earlier reading (`audit --before`) what grew since is judged instead. A guest sees these counters, though not those of the
+the link included. Of AMD's GPUs `REPLAY_COUNT` and the NAK counters of `amd-smi metric`, or `rocm-smi`'s replay count. With an earlier reading (`audit --before`) what grew since is judged instead. A guest sees these counters, though not those of the
 port above.
 
 ## Why it matters
 A replay repairs a packet that arrived damaged. A few over weeks are nothing; a number that grows under load is a link that is going bad.
 
 ## See it yourself
-`linerate watch counters` while traffic runs; or `nvidia-smi pci -gErrCnt` twice.
+`linerate watch counters` while traffic runs; or `nvidia-smi pci -gErrCnt`, `amd-smi metric` twice.
 
 ## Fix
 If it grows: reseat GPU board or riser, update retimer firmware, compare with pcie/aer-errors on the port above.",
@@ -50,6 +56,18 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             out.unreadable(g.bdf, "replays", &g.replays);
         } else {
             totals(g.bdf, &seen, out);
+        }
+    }
+    for g in cx.node.amd.gpus.iter().filter(|g| g.bdf.is_some()) {
+        let (owner, subject) = (counters::of_amd(g), crate::pcie::links::subject(g));
+        if grown::judge(cx, &owner, is_of_link, subject.clone(), g.replays.place(), out) {
+            continue;
+        }
+        let seen: Vec<&Counter> = own.iter().filter(|c| c.owner == owner && is_of_link(&c.name)).collect();
+        if seen.is_empty() {
+            out.unreadable(subject, "replays", &g.replays).see("add the output of `amd-smi metric`");
+        } else {
+            totals(subject, &seen, out);
         }
     }
     // A text that numbers GPUs says nothing of their addresses.
@@ -77,7 +95,7 @@ fn totals(subject: impl Into<Subject>, seen: &[&Counter], out: &mut Findings) {
     let list: Vec<String> = bad.iter().map(|c| format!("{} {}", c.name, c.value)).collect();
     match (bad.first(), seen.first()) {
         (Some(worst), _) => {
-            let text = format_args!("since the driver was loaded: {}; one reading cannot show growth", list.join(", "));
+            let text = format_args!("until now: {}; one reading cannot show growth", list.join(", "));
             out.fail(subject, text).severity(Severity::Info).at(worst.place);
         }
         (None, Some(first)) => {

@@ -1,9 +1,10 @@
 //! What several rules on links need: the ends whose links are judged, what a link could be, the links above.
 
-use crate::{Cx, Finding, Findings};
+use crate::{Cx, Finding, Findings, Subject};
 use linerate_formats::pci::Bdf;
 use linerate_formats::pci::caps::PortType;
 use linerate_formats::units::GBps;
+use linerate_node::amd::AmdGpu;
 use linerate_node::pci::{FnId, Kind, PciFunction, PciTree};
 
 /// Judges each of [`ends`]; answers for the node where there is none.
@@ -36,6 +37,11 @@ pub(crate) fn ends<'a>(cx: &Cx<'a>) -> Vec<(FnId, &'a PciFunction<'a>)> {
         }
     }
     out
+}
+
+/// A GPU of AMD as the subject of a verdict: by its address where that is known.
+pub(crate) fn subject(g: &AmdGpu) -> Subject {
+    g.bdf.map_or_else(|| Subject::Named(format!("GPU {}", g.number)), Subject::Pci)
 }
 
 /// Functions of one device share its link.

@@ -11,7 +11,7 @@ mod extended_tags;
 mod gpu_replays;
 mod link_speed;
 mod link_width;
-mod links;
+pub(crate) mod links;
 mod max_payload;
 mod max_read_request;
 mod nccl_blind_to_degraded_link;
@@ -51,6 +51,10 @@ const PHYSICAL: Roles = Roles::BARE_METAL.or(Roles::VM_HOST);
 const LINK_ABI: Source = Source {
     title: "Linux ABI: /sys/bus/pci/devices/*/{current,max}_link_{speed,width}",
     at: "https://github.com/torvalds/linux/blob/master/Documentation/ABI/testing/sysfs-bus-pci",
+};
+const AMD_SMI_LINK: Source = Source {
+    title: "AMD SMI, amd_smi.cc: amdsmi_get_pcie_info (most lanes from sysfs, lanes in use from gpu_metrics, slot type OAM, PCIE, CEM)",
+    at: "https://github.com/ROCm/amdsmi/blob/amd-staging/src/amd_smi/amd_smi.cc",
 };
 const PRINT_LINK_STATUS: Source = linux!("drivers/pci/pci.c", "pcie_bandwidth_available, __pcie_print_link_status");
 const PCI_REGS: Source = linux!("include/uapi/linux/pci_regs.h", "registers of the PCI Express capability");

@@ -1,10 +1,13 @@
-//! What NCCL makes of the tree: which NIC each GPU gets, virtual switches, topology files.
+//! What NCCL makes of the tree: which NIC each GPU gets, virtual switches, topology files. How AMD's GPUs are joined.
 
+mod amd_pairs;
 mod file;
 mod flat_guest;
+mod gpu_peer_access;
 mod nic_shared_while_idle;
 mod topology_file;
 mod virtual_hides_affinity;
+mod xgmi;
 
 use crate::rule::{Rule, Source};
 use crate::sources::nccl;
@@ -14,8 +17,14 @@ use linerate_node::pci::{FnId, PciFunction};
 use linerate_node::rails;
 use linerate_node::rdma::PortState;
 
-pub(crate) static RULES: &[&Rule] =
-    &[&nic_shared_while_idle::RULE, &virtual_hides_affinity::RULE, &flat_guest::RULE, &topology_file::RULE];
+pub(crate) static RULES: &[&Rule] = &[
+    &nic_shared_while_idle::RULE,
+    &virtual_hides_affinity::RULE,
+    &flat_guest::RULE,
+    &topology_file::RULE,
+    &xgmi::RULE,
+    &gpu_peer_access::RULE,
+];
 
 pub(crate) const NCCL_SYSTEM: Source = nccl!(
     "src/graph/topo.cc",

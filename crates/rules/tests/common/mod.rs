@@ -71,6 +71,8 @@ fn kind(argv: &[String]) -> OutputKind {
         ["nvidia-smi", "-q", ..] => OutputKind::NvidiaSmiQuery,
         ["nvidia-smi", "topo", "-m", ..] => OutputKind::NvidiaSmiTopo,
         ["nvidia-smi", "topo", "-p2p", ..] => OutputKind::NvidiaSmiP2p,
+        ["amd-smi", ..] => OutputKind::AmdSmi,
+        ["rocm-smi", ..] => OutputKind::RocmSmi,
         ["ibstat", ..] => OutputKind::Ibstat,
         ["ibv_devinfo", ..] => OutputKind::IbvDevinfo,
         ["show_gids", ..] => OutputKind::ShowGids,

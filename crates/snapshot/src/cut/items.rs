@@ -110,6 +110,14 @@ fn is_matrix_head(line: &str) -> bool {
 fn is_of_matrix(line: &str) -> bool {
     const ROWS: [&str; 5] = ["GPU", "NIC", "mlx", "bnxt", "rdma"];
     let text = line.trim_start();
+    // Rows of rocm-smi, which has the same head: costs, hops, XGMI.
+    if text.starts_with("GPU") {
+        let cell = text.split_whitespace().nth(1).unwrap_or_default();
+        let is_number = !cell.is_empty() && cell.bytes().all(|b| b.is_ascii_digit());
+        if is_number || matches!(cell, "XGMI" | "PCIE" | "XXXX" | "True" | "False") {
+            return false;
+        }
+    }
     ROWS.iter().any(|p| text.starts_with(p))
         || ["Legend:", "NIC Legend:"].iter().any(|p| text.starts_with(p))
         || line.contains(" = ")

@@ -27,6 +27,10 @@ fn identities_go() {
         "    Serial Number                         : 1652822001234",
         "        <serial>1652822001234</serial>",
         "GPU UUID: GPU-11112222-3333-4444-5555-666677778888",
+        "GPU[0]\t\t: Unique ID: 0x8d1457e2c20f59d2",
+        "        HIP_UUID: GPU-8d1457e2c20f59d2",
+        "        ASIC_SERIAL: 0x8D1457E2C20F59D2",
+        "        \"asic_serial\": \"0x8D1457E2C20F59D2\",",
         "ip 8.8.4.4 up",
         "inet6 2a00:1450:4001:81b::200e/64",
         "[1] gpu-a-17 kernel: hello from gpu-a-17.",
@@ -35,6 +39,16 @@ fn identities_go() {
         assert_eq!(red(s), red(s));
     }
     assert!(red("[1] gpu-a-17 kernel").contains("host-"), "{}", red("[1] gpu-a-17 kernel"));
+}
+
+#[test]
+fn of_a_document_on_one_line_only_the_serials_go() {
+    let json = "{\"card0\": {\"Unique ID\": \"0x8d14\", \"Serial Number\":\"69\\\"1\", \"n\": {\"serial\": 12}, \"PCI Bus\": \"0000:1E:00.0\"}, \"card1\": {\"Serial Number\": \"N/A\"}}\n";
+    let (once, hidden) = (red(json), |v: &str| v.matches("\"redacted-").count());
+    assert_eq!(hidden(&once), 3, "{once}");
+    assert!(once.contains("\"PCI Bus\": \"0000:1E:00.0\"}, \"card1\": {\"Serial Number\": \"N/A\"}}\n"), "{once}");
+    assert!(!once.contains("0x8d14") && !once.contains("69") && !once.contains(" 12"), "{once}");
+    assert_eq!(red(&once), once);
 }
 
 #[test]

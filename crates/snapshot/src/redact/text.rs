@@ -24,6 +24,20 @@ impl Redactor {
         if is_hex_dump(line) {
             return out.extend_from_slice(line.as_bytes());
         }
+        // A document of JSON may be one line.
+        let (quoted, mut done) = (json_serials(line), 0);
+        for (from, to) in &quoted {
+            let (Some(head), Some(value)) = (line.get(done..*from), line.get(*from..*to)) else { continue };
+            self.words(head, out);
+            let bare = value.trim_matches('"');
+            let shown = says_nothing(bare) || bare.starts_with("redacted-");
+            let new = if shown { value.to_owned() } else { format!("\"{}\"", self.serial(bare)) };
+            out.extend_from_slice(new.as_bytes());
+            done = *to;
+        }
+        if !quoted.is_empty() {
+            return self.words(line.get(done..).unwrap_or_default(), out);
+        }
         if let Some((from, to)) = serial_value(line) {
             let (head, value, tail) = (line.get(..from), line.get(from..to), line.get(to..));
             if let (Some(head), Some(value), Some(tail)) = (head, value, tail) {
@@ -33,6 +47,10 @@ impl Redactor {
                 return;
             }
         }
+        self.words(line, out);
+    }
+
+    fn words(&self, line: &str, out: &mut Vec<u8>) {
         let guid = contains_ignore_case(line, "guid");
         let (mut at, mut before) = (0, 0);
         while at < line.len() {
@@ -63,7 +81,9 @@ impl Redactor {
             Some(rest) => (word.get(..4)?, rest),
             None => ("", word),
         };
-        if is_uuid(bare) {
+        // HIP names a GPU by its unique id: `GPU-8af705259683161c`.
+        let is_hip = prefix == "GPU-" && bare.len() == 16 && bare.bytes().all(|b| b.is_ascii_hexdigit());
+        if is_uuid(bare) || is_hip {
             return Some(format!("{prefix}{}", self.serial(bare)));
         }
         let hex = |s: &str| s.bytes().all(|b| b.is_ascii_hexdigit());
@@ -162,6 +182,54 @@ fn contains_ignore_case(line: &str, word: &str) -> bool {
     line.as_bytes().windows(word.len()).any(|w| w.eq_ignore_ascii_case(word.as_bytes()))
 }
 
+/// Names of serial numbers, and of what AMD's tools print that is as unique.
+const SERIALS: [&str; 9] = [
+    "serial number",
+    "serial no",
+    "serial_number",
+    "board serial",
+    "chassis serial",
+    "vbios serial",
+    "asic_serial",
+    "product_serial",
+    "fru_id",
+];
+const UNIQUE: [&str; 2] = ["unique id", "unique_id"];
+
+/// Values of serial numbers in JSON, with their quotes: `"Serial Number": "X"`.
+fn json_serials(line: &str) -> Vec<(usize, usize)> {
+    let (mut out, mut at) = (Vec::new(), 0);
+    while let Some(close) = line.get(at..).and_then(|l| l.find("\":")).map(|n| n + at) {
+        let key = line.get(at..close).unwrap_or_default();
+        let key = key.rsplit('"').next().unwrap_or_default().to_ascii_lowercase();
+        let behind = line.get(close + 2..).unwrap_or_default();
+        let from = close + 2 + (behind.len() - behind.trim_start().len());
+        let value = line.get(from..).unwrap_or_default();
+        let len = match value.strip_prefix('"') {
+            Some(inside) => closing(inside).map_or(value.len(), |end| end + 2),
+            None => value.find([',', '}', ']', ' ', '\n', '\r']).unwrap_or(value.len()),
+        };
+        let is_one = SERIALS.iter().chain(&UNIQUE).any(|w| key.contains(w)) || key == "serial";
+        if is_one && len > 0 && !value.starts_with(['{', '[']) {
+            out.push((from, from + len));
+            at = from + len;
+        } else {
+            at = close + 2;
+        }
+    }
+    out
+}
+
+/// Where a string ends that begins here.
+fn closing(text: &str) -> Option<usize> {
+    let mut is_escaped = false;
+    text.bytes().position(|b| {
+        let ends = b == b'"' && !is_escaped;
+        is_escaped = b == b'\\' && !is_escaped;
+        ends
+    })
+}
+
 /// The value of a serial number: `Serial Number : X`, `[SN] Serial number: X`, `<serial>X</serial>`. The PCI capability of that
 /// name has its own form, which is left to the words.
 fn serial_value(line: &str) -> Option<(usize, usize)> {
@@ -177,8 +245,10 @@ fn serial_value(line: &str) -> Option<(usize, usize)> {
             return value(line, open + tag.len(), open + tag.len() + len);
         }
     }
-    let word = ["serial number", "serial no", "serial_number", "board serial", "chassis serial", "vbios serial"]
+    let unique = if lower.trim_start().starts_with("gpu[") { &UNIQUE[..] } else { &[] };
+    let word = SERIALS
         .iter()
+        .chain(unique)
         .filter_map(|w| lower.find(w).map(|at| at + w.len()))
         .min()
         .or_else(|| lower.trim_start().starts_with("serial:").then(|| lower.find(':')).flatten())?;
@@ -191,9 +261,11 @@ fn value(line: &str, from: usize, to: usize) -> Option<(usize, usize)> {
     let start = from + (text.len() - text.trim_start().len());
     let end = start + text.trim().len();
     let v = text.trim();
-    let says_nothing =
-        v.is_empty() || ["n/a", "0", "unknown", "not specified"].contains(&v.to_ascii_lowercase().as_str());
-    (!says_nothing && !v.starts_with("redacted-") && !v.starts_with("GPU-redacted-")).then_some((start, end))
+    (!says_nothing(v) && !v.starts_with("redacted-") && !v.starts_with("GPU-redacted-")).then_some((start, end))
+}
+
+fn says_nothing(value: &str) -> bool {
+    value.is_empty() || ["n/a", "0", "unknown", "not specified"].contains(&value.to_ascii_lowercase().as_str())
 }
 
 #[cfg(test)]
