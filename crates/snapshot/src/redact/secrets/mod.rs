@@ -16,6 +16,7 @@ mod words;
 
 use crate::{EntryKind, OutputKind, Snapshot};
 pub(crate) use cleaner::Cleaner;
+use linerate_formats::node_list;
 pub(crate) use net::remove;
 use std::borrow::Cow;
 
@@ -41,6 +42,9 @@ enum Kind {
     Variables,
     Sections,
     Unit,
+    Sbatch,
+    Sinfo,
+    KubectlNodes,
     Yaml,
     Small,
     MachineId,
@@ -177,6 +181,9 @@ fn kind_of_output(kind: OutputKind) -> Kind {
         OutputKind::PodSpec => Kind::PodSpec,
         OutputKind::Compose => Kind::Compose,
         OutputKind::SystemdUnit => Kind::Unit,
+        OutputKind::Sbatch => Kind::Sbatch,
+        OutputKind::Sinfo => Kind::Sinfo,
+        OutputKind::KubectlNodes => Kind::KubectlNodes,
         OutputKind::KubernetesNodes => Kind::Json,
         _ => Kind::Text,
     }
@@ -234,6 +241,12 @@ fn clean(kind: Kind, data: &mut Vec<u8>) {
         Kind::Variables => lines::variables(data),
         Kind::Sections => lines::sections(data, SECTIONS),
         Kind::Unit => lines::sections(data, UNIT),
+        Kind::Sbatch => *data = linerate_formats::sbatch::shown(data),
+        Kind::Sinfo | Kind::KubectlNodes => {
+            let shown = if kind == Kind::Sinfo { node_list::shown_sinfo } else { node_list::shown_kubectl };
+            *data = shown(data);
+            lines::text(data);
+        }
         Kind::Yaml => lines::yaml(data, NETPLAN),
         Kind::Small => lines::small(data),
         Kind::MachineId => digest(data, crate::machine_digest),
