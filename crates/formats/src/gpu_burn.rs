@@ -79,6 +79,8 @@ struct Reader {
     verdicts: Option<u32>,
     /// What was counted since the last summary.
     last: Vec<u64>,
+    /// Runs, and GPUs of them, that are kept.
+    kept: usize,
 }
 
 impl Reader {
@@ -132,11 +134,15 @@ impl Reader {
     }
 
     fn end(&mut self, kept: &mut Kept<Run>) {
-        let run = std::mem::take(self).run;
+        let (run, kept_items) = (std::mem::take(&mut self.run), self.kept);
+        *self = Reader { kept: kept_items, ..Reader::default() };
         let line = run.gpus.first().map(|g| g.line).or(run.aborted_line);
         match line {
             None => {}
-            Some(_) if kept.items.iter().map(|r| r.gpus.len() + 1).sum::<usize>() < TEXT_ITEMS => kept.items.push(run),
+            Some(_) if kept_items < TEXT_ITEMS => {
+                self.kept = kept_items + run.gpus.len() + 1;
+                kept.items.push(run);
+            }
             Some(line) => leave_out(&mut kept.left_out, Limit::TEXT_ITEMS, line),
         }
     }
@@ -171,7 +177,8 @@ fn progress(line: &str) -> Option<Progress> {
     // A process that died counts -1.
     let done = done.split(" - ").map(|p| first(p)?.parse().ok()).collect();
     let errors = errors.split(" - ").map(|p| {
-        let n = first(p).and_then(|n| n.parse().ok()).unwrap_or_default();
+        // The count is an int, and may have gone over.
+        let n = first(p).and_then(|n| n.parse::<i64>().ok()).unwrap_or_default().unsigned_abs();
         (n, p.contains("(DIED!)"))
     });
     Some((done, errors.collect()))

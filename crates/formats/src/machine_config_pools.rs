@@ -17,6 +17,7 @@ pub const TOOL: Tool = Tool {
         Command::with("oc", &["get", "machineconfigpool"]),
         Command::with("oc", &["get", "machineconfigpools"]),
     ],
+    of_cluster: true,
     read: Some(|b| seen(parse(b))),
     samples: &[
         "NAME     CONFIG               UPDATED   UPDATING   DEGRADED   MACHINECOUNT   READYMACHINECOUNT\nworker   rendered-worker-1    False     True       False      8              5\n",
@@ -53,6 +54,7 @@ pub fn parse(bytes: &[u8]) -> Kept<Pool> {
     let text = decode(bytes);
     let (mut out, mut head) = (Kept::default(), Vec::new());
     for (line, raw) in lines(&text) {
+        let raw = raw.trim_start();
         if raw.starts_with("NAME ") {
             head = if is_head(raw) { raw.split_whitespace().take(32).map(str::to_owned).collect() } else { Vec::new() };
         } else if let Some(pool) = row(&head, raw, line) {

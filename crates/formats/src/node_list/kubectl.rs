@@ -15,6 +15,7 @@ pub const TOOL: Tool = Tool {
         Mark::line(|l| l.starts_with("NAME ") && l.contains(" ROLES ") && l.contains(" VERSION")).begins(&["NAME "])
     ],
     commands: &[Command::with("kubectl", &["get", "nodes"]), Command::with("oc", &["get", "nodes"])],
+    of_cluster: true,
     read: Some(|b| {
         seen(parse(b));
         seen(shown(b));

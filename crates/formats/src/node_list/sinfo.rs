@@ -17,6 +17,7 @@ pub const TOOL: Tool = Tool {
         Mark::line(|l| Head::of(l).is_some()).begins(&["NODELIST ", "HOSTNAMES ", "REASON "]),
     ],
     commands: &[Command::any("sinfo")],
+    of_cluster: true,
     read: Some(|b| {
         seen(parse(b));
         seen(shown(b));
@@ -104,7 +105,7 @@ pub fn parse(bytes: &[u8]) -> Kept<Row> {
     for (line, raw) in lines(&text) {
         if let Some(new) = Head::of(raw) {
             head = Some(new);
-        } else if raw.starts_with("PARTITION ") {
+        } else if raw.trim_start().starts_with("PARTITION ") {
             // A summary, without states.
             head = None;
         } else if let Some(row) = head.as_ref().and_then(|h| h.row(raw, line)) {

@@ -93,22 +93,20 @@ impl Commands {
         self.goes_on || self.until.is_some()
     }
 
-    /// Reads a line. Whether it ended a command that is kept.
-    pub(super) fn line(&mut self, raw: &str, number: u32, script: &mut Script) -> bool {
+    /// Reads a line.
+    pub(super) fn line(&mut self, raw: &str, number: u32, script: &mut Script) {
         if let Some(end) = &self.until {
             if raw.trim() == end {
                 self.until = None;
             }
-            return false;
+            return;
         }
         let is_inner = !self.goes_on && raw.starts_with([' ', '\t']);
-        let before = script.steps.len() + script.memlock.len();
         let (until, numbers) = (&mut self.until, &mut self.numbers);
         self.goes_on = self.shell.line(raw, number, |words| {
             *until = until.take().or_else(|| document(&words));
             command(&words, is_inner, numbers, script);
         });
-        script.steps.len() + script.memlock.len() > before
     }
 
     /// Ends what the text ends in.

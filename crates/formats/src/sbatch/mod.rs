@@ -13,7 +13,7 @@ pub use command::{Launcher, Processes, Step};
 pub use option::{Bind, Given, Opt, Options, Value};
 pub use shown::shown;
 
-use crate::bounds::{Kept, Limit as Bound, TEXT_ITEMS, leave_out};
+use crate::bounds::{JOB_STEPS, Kept, Limit as Bound, TEXT_ITEMS, leave_out};
 use crate::limits::Limit;
 use crate::text::{At, decode, lines};
 use crate::tool::{Gives, Mark, Tool, seen};
@@ -28,6 +28,7 @@ pub const TOOL: Tool = Tool {
     run: "cat JOB.sbatch",
     gives: Gives::Facts,
     marks: &[Mark::beginning(&["#SBATCH "])],
+    of_cluster: true,
     read: Some(|b| {
         seen(parse(b));
         seen(shown(b));
@@ -122,16 +123,18 @@ pub fn parse(bytes: &[u8]) -> Kept<Script> {
             Line::Directive(_) | Line::Nothing if !commands.goes_on() => {}
             _ => {
                 script.command = script.command.or(Some(number));
-                let room = script.steps.len() + script.memlock.len() < TEXT_ITEMS;
-                if commands.line(raw, number, &mut script) && !room {
-                    script.steps.truncate(TEXT_ITEMS);
-                    script.memlock.truncate(TEXT_ITEMS);
-                    leave_out(&mut kept.left_out, Bound::TEXT_ITEMS, number);
+                commands.line(raw, number, &mut script);
+                if script.steps.len().max(script.memlock.len()) > JOB_STEPS {
+                    script.steps.truncate(JOB_STEPS);
+                    script.memlock.truncate(JOB_STEPS);
+                    leave_out(&mut kept.left_out, Bound::JOB_STEPS, number);
                 }
             }
         }
     }
     commands.end(&mut script);
+    script.steps.truncate(JOB_STEPS);
+    script.memlock.truncate(JOB_STEPS);
     add(script, &mut kept);
     kept
 }

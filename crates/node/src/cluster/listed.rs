@@ -5,6 +5,7 @@ use crate::cut::{self, Cut};
 use linerate_formats::machine_config_pools::{self, Pool};
 use linerate_formats::node_list::{self, Row};
 use linerate_snapshot::{OutputKind, Place, Snapshot};
+use std::collections::HashSet;
 
 /// A row, and where it is.
 #[derive(Debug, Clone)]
@@ -63,13 +64,13 @@ fn is_it(list: &str, name: &str) -> bool {
 }
 
 pub(super) fn pools(s: &Snapshot, cuts: &mut Vec<Cut>) -> Vec<PoolAt> {
-    let mut out: Vec<PoolAt> = Vec::new();
-    for o in s.outputs.iter().filter(|o| o.kind == OutputKind::MachineConfigPools) {
+    let (mut out, mut seen) = (Vec::new(), HashSet::new());
+    for o in s.outputs.iter().rev().filter(|o| o.kind == OutputKind::MachineConfigPools) {
         let kept = machine_config_pools::parse(s.data(o.entry));
         cut::note(cuts, o.entry, &kept.left_out);
-        // What was added later is newer.
-        out.retain(|p| kept.items.iter().all(|new| new.name != p.pool.name));
-        out.extend(kept.items.into_iter().map(|pool| PoolAt { place: Place::of(o.entry).line(pool.line), pool }));
+        // What was added later is newer; of a list that is printed again and again (`-w`) the last row counts.
+        let new: Vec<Pool> = kept.items.into_iter().rev().filter(|p| seen.insert(p.name.clone())).collect();
+        out.extend(new.into_iter().rev().map(|pool| PoolAt { place: Place::of(o.entry).line(pool.line), pool }));
     }
     out
 }

@@ -95,14 +95,16 @@ fn say(said: &Said<'_>, place: Place, out: &mut Findings) {
     let (subject, of, state) = (Subject::Named(format!("{} in {}", said.subject, said.of)), said.of, said.state);
     let jobs = if of == "Slurm" { "jobs" } else { "pods" };
     match said.used {
-        Some(true) => _ = out.pass(subject, format_args!("{of} uses it: {state}")).at(place),
+        Some(true) => _ = out.pass(subject, format_args!("new {jobs} start on it: {state}")).at(place),
         None => {
-            _ = out.not_applicable_to(subject, format_args!("{of}: {state} does not say whether it is used")).at(place)
+            _ = out
+                .not_applicable_to(subject, format_args!("{state} does not say whether new {jobs} start on it"))
+                .at(place)
         }
         Some(false) => {
             let state = if state.is_empty() { "out of use" } else { state };
             let reason = said.reason.map_or_else(String::new, |r| format!(": {r}"));
-            let text = format_args!("{of} starts no new {jobs} on it: {state}{reason}");
+            let text = format_args!("no new {jobs} start on it: {state}{reason}");
             let back = if of == "Slurm" { "scontrol show node NAME" } else { "kubectl get node NAME -o json" };
             out.fail(subject, text).severity(said.severity).at(place).fix(|| {
                 Remedy::investigate(
