@@ -4,7 +4,7 @@ use super::{Row, keep, write};
 use crate::bounds::Kept;
 use crate::slurm;
 use crate::text::{decode, lines};
-use crate::tool::{Command, Gives, Mark, Tool, seen};
+use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
 
 /// `sinfo`.
 pub const TOOL: Tool = Tool {
@@ -14,7 +14,7 @@ pub const TOOL: Tool = Tool {
     gives: Gives::Facts,
     marks: &[
         Mark::line(|l| l.starts_with("PARTITION ") && l.contains(" NODELIST")).begins(&["PARTITION "]),
-        Mark::line(|l| Head::of(l).is_some()).begins(&["NODELIST ", "HOSTNAMES ", "REASON "]),
+        Mark::line(|l| starts(l, FIRST) && Head::of(l).is_some()).begins(FIRST),
     ],
     commands: &[Command::any("sinfo")],
     of_cluster: true,
@@ -30,10 +30,15 @@ pub const TOOL: Tool = Tool {
     ..Tool::NONE
 };
 
+/// First columns of a head that is no list of partitions.
+const FIRST: &[&str] = &["NODELIST ", "HOSTNAMES ", "REASON "];
+
 /// Columns of a head that are read.
 struct Head {
     columns: usize,
     nodes: usize,
+    /// How many nodes a row is of.
+    count: Option<usize>,
     state: Option<usize>,
     reason: Option<usize>,
     /// A time, behind a reason that stands first.
@@ -52,7 +57,15 @@ impl Head {
         let placed = reason.is_none_or(|r| r == 0 || r + 1 == all.len());
         let says = state.is_some() || reason == Some(0) && time.is_some();
         let gap = at("RESERVATION").or_else(|| at("AVAIL_FEATURES"));
-        (is_head && placed && says).then_some(Head { columns: all.len(), nodes, state, reason, time, gap })
+        (is_head && placed && says).then_some(Head {
+            columns: all.len(),
+            nodes,
+            count: at("NODES"),
+            state,
+            reason,
+            time,
+            gap,
+        })
     }
 
     /// The values of a row.
@@ -73,6 +86,10 @@ impl Head {
             None => &[],
         };
         let nodes = word(self.nodes).filter(|n| is_list(n))?;
+        let is_number = |w: &str| w.bytes().all(|b| b.is_ascii_digit());
+        if self.count.is_some_and(|at| !word(at).is_some_and(is_number)) {
+            return None;
+        }
         let is_time = |t: &str| t == "Unknown" || t.starts_with(|c: char| c.is_ascii_digit()) && t.contains(':');
         if self.time.is_some_and(|at| !word(at).is_some_and(is_time)) {
             return None;

@@ -168,6 +168,9 @@ fn command(all: &[Word], is_inner: bool, numbers: &mut Numbers, script: &mut Scr
         all.iter().for_each(|w| numbers.take(&w.text, is_inner));
         return;
     }
+    // `N=$(nvidia-smi -L | wc -l)`: whatever it is now.
+    let values = all.iter().take(skipped).filter(|w| w.text.contains(['$', '`']));
+    values.for_each(|w| numbers.take(&w.text, true));
     // What stands before a launcher, with arguments of its own.
     let launcher = |w: &Word| LAUNCHERS.contains(&base(&w.text));
     let before = words.iter().position(launcher).filter(|_| first.is_some_and(|f| WRAPPERS.contains(&base(f))));
