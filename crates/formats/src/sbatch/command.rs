@@ -238,13 +238,18 @@ fn torchrun(words: &[Word], depth: u32, numbers: &Numbers) -> Option<At<Processe
     None
 }
 
+/// Options of torchrun that take no value.
+const BARE: [&str; 7] = ["--standalone", "--no-python", "--no_python", "--run-path", "--run_path", "--module", "-m"];
+
 fn processes(words: &[Word], numbers: &Numbers) -> Processes {
     let names = ["--nproc_per_node", "--nproc-per-node"];
     for (at, word) in words.iter().enumerate() {
         let (name, value) = word.text.split_once('=').map_or((word.text.as_str(), None), |(n, v)| (n, Some(v)));
         if !names.contains(&name) {
-            // A variable may hold it.
-            if word.text.starts_with('$') {
+            // A variable may hold it, unless it is the value of an option.
+            let before = at.checked_sub(1).and_then(|b| words.get(b)).map_or("", |w| w.text.as_str());
+            let is_value = before.starts_with('-') && !before.contains('=') && !BARE.contains(&before);
+            if word.text.starts_with('$') && !is_value {
                 return Processes::Unknown;
             }
             // What torchrun starts has options of its own.

@@ -154,6 +154,8 @@ fn numbers_in_variables() {
         ("N=4\nif x; then\n  N=8\nfi\ntorchrun --nproc_per_node=$N a.py\n", Processes::Unknown),
         ("srun torchrun --nproc_per_node=$SLURM_GPUS_PER_NODE a.py\n", Processes::GpusOnNode),
         ("srun torchrun --nproc_per_node=\"${SLURM_NTASKS_PER_NODE}\" a.py\n", Processes::TasksPerNode),
+        ("srun torchrun --nnodes $SLURM_NNODES --nproc_per_node 4 --rdzv_id $X a.py\n", Processes::Number(4)),
+        ("srun torchrun --standalone $ARGS --nproc_per_node 4 a.py\n", Processes::Unknown),
         ("uv run torchrun --nproc_per_node=8 a.py\n", Processes::Number(8)),
         ("timeout --signal=TERM 600s srun --nodes=2 torchrun a.py --nproc_per_node=3\n", Processes::Number(1)),
         ("A=1 srun torchrun ${ARGS[@]} a.py\n", Processes::Unknown),

@@ -48,7 +48,7 @@ Mend what the reason says, then `scontrol update nodename=NAME state=resume`, or
     check,
 };
 
-/// Rows of a list about other nodes that are told of.
+/// Rows of a list about other nodes that get a verdict.
 const MOST: usize = 16;
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {

@@ -38,15 +38,15 @@ Of each `srun` of a batch script (or of the script, where it shows none) with se
 the environment of sbatch (SBATCH_GPU_BIND) go before the script's, and are not seen.
 
 ## Why it matters
-Where cgroup.conf has ConstrainDevices=yes, a bound task cannot open the other tasks' GPUs. Between such tasks cuIpcOpenMemHandle fails (Open MPI, Cray MPICH). NCCL 2.12 went over other transports than
-NVLink; its maintainers wrote that NCCL needs to see all GPUs of the node. Since 2.22 each process looks only for its own GPU, and takes the others from their ranks; no source says whether every
+Where cgroup.conf has ConstrainDevices=yes, a bound task cannot open the other tasks' GPUs. Between such tasks cuIpcOpenMemHandle failed in reports about Open MPI and Cray MPICH. A report about NCCL 2.12
+shows no NVLink between them; its maintainers answered that NCCL needs to see all GPUs of the node. Since 2.22 each process looks only for its own GPU, and takes the others from their ranks; no source says whether every
 transport then works across cgroups. Where devices are not constrained, CUDA_VISIBLE_DEVICES alone hides them, with which NCCL and CUDA 10.1 or newer can do peer-to-peer. So this is information.
 
 ## See it yourself
 `srun … nvidia-smi -L` shows what a task sees. `NCCL_DEBUG=INFO` says `via P2P/…` where NVLink is used, `via SHM` or `via NET` where it is not. `linerate env check JOB.sbatch` judges the script's variables.
 
 ## Fix
-`--gpu-bind=none` beside `--gpus-per-task`, or `--gpus-per-node` (`--gres=gpu:N`) instead of it. Each rank then chooses its GPU itself, by SLURM_LOCALID: torchrun and nccl-tests do.",
+`--gpu-bind=none` beside `--gpus-per-task`, or `--gpus-per-node` (`--gres=gpu:N`) instead of it. Each rank must then choose its GPU itself, for example by SLURM_LOCALID.",
     myths: &[Myth {
         claim: "--gpus-per-task=1 only chooses a GPU for each task.",
         truth: "It implies --gpu-bind=per_task:1, and with ConstrainDevices=yes the other GPUs are hidden from the task.",
