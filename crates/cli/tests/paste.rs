@@ -40,6 +40,49 @@ fn one_ticket_with_several_tools_is_judged_as_one_node() {
     assert_eq!(json["context"]["topology"]["value"], serde_json::Value::Null);
 }
 
+/// Lists of a cluster and scripts make no node of the host on which they were printed, nor of the hosts that they list.
+#[test]
+fn what_is_about_a_cluster_is_no_node() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ticket.txt");
+    let text = "\
+[me@login ~]$ cat train.sbatch
+#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=8 --gres=gpu:8
+srun torchrun --nproc_per_node=8 train.py
+
+[me@login ~]$ sinfo -N -l
+Fri Nov 20 10:00:00 2026
+NODELIST   NODES PARTITION       STATE CPUS    S:C:T MEMORY TMP_DISK WEIGHT AVAIL_FE REASON
+gpu006         1      gpu*     drained 224    2:56:2 2051000      0      1   (null) bad cable
+gpu007         1      gpu*     drained 224    2:56:2 2051000      0      1   (null) Kill task failed
+
+root@gpu007:~# cat /proc/cmdline
+BOOT_IMAGE=/vmlinuz root=/dev/sda2 ro quiet
+root@gpu007:~# gpu_burn 60
+Burning for 60 seconds.
+100.0%  proc'd: 880 (1784 Gflop/s)   errors: 2  (WARNING!)  temps: 70 C
+
+Tested 1 GPUs:
+\tGPU 0: FAULTY
+";
+    std::fs::write(&path, text).unwrap();
+    let (code, json) = audit(&path, "json");
+    assert_eq!(code, 1, "{json}");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let all = json["verdicts"].as_array().unwrap().iter().filter(|v| v["status"] == "fail");
+    let mut failed: Vec<_> =
+        all.map(|v| [&v["rule"], &v["subject"], &v["severity"]].map(|w| w.as_str().unwrap())).collect();
+    failed.sort_unstable();
+    let want = [
+        ["claims/schedulable", "gpu007 in Slurm", "low"],
+        ["gpumem/burn-errors", "GPU 0", "high"],
+        ["jobs/gpus-requested", "srun, line 4", "low"],
+    ];
+    assert_eq!(failed, want);
+    assert!(json["context"]["partly_judged"].to_string().contains("env check"), "{}", json["context"]);
+}
+
 #[test]
 fn texts_of_two_nodes_are_two_nodes() {
     let dir = tempfile::tempdir().unwrap();

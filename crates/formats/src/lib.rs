@@ -11,7 +11,6 @@ pub mod bounds;
 pub mod clip;
 pub mod clock;
 pub mod cmdline;
-pub mod configs;
 pub mod cpuinfo;
 pub mod cpulist;
 pub mod cpupower;
@@ -26,6 +25,7 @@ pub mod file_dump;
 pub mod fio;
 pub mod gdrcopy;
 pub mod gid;
+pub mod gpu_burn;
 pub mod hwloc_xml;
 pub mod ib_port;
 pub mod ibdev2netdev;
@@ -46,6 +46,7 @@ pub mod lines;
 pub mod lldp;
 pub mod lscpu;
 pub mod lstopo;
+pub mod machine_config_pools;
 pub mod mlnx_qos;
 pub mod mlxconfig;
 pub mod mlxlink;
@@ -58,6 +59,7 @@ pub mod near;
 pub mod net_config;
 pub mod next_boot;
 pub mod nic_image;
+pub mod node_list;
 pub mod numactl;
 mod number;
 pub mod nvbandwidth;
@@ -80,6 +82,7 @@ pub mod rdma_json;
 pub mod rdma_topo_dump;
 mod record;
 pub mod refusal;
+pub mod sbatch;
 pub mod series;
 pub mod setpci;
 pub mod show_gids;
@@ -200,15 +203,15 @@ tools! {
     HwlocXml => hwloc_xml::TOOL,
     KubernetesNodes => kubernetes::TOOL,
     KubernetesText => kubernetes::TEXT,
-    Sbatch => configs::SBATCH,
+    Sbatch => sbatch::TOOL,
     Compose => pod_spec::compose::TOOL,
     Netplan => net_config::netplan::TOOL,
     NetworkManager => net_config::keyfile::TOOL,
     SystemdUnit => systemd_unit::TOOL,
-    Sinfo => configs::SINFO,
-    MachineConfigPools => configs::MACHINE_CONFIG_POOLS,
-    GpuBurn => configs::GPU_BURN,
-    KubectlNodes => configs::KUBECTL_NODES,
+    Sinfo => node_list::SINFO,
+    MachineConfigPools => machine_config_pools::TOOL,
+    GpuBurn => gpu_burn::TOOL,
+    KubectlNodes => node_list::KUBECTL,
     SlurmNodes => slurm::TOOL,
     Series => series::TOOL,
 }

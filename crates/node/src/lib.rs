@@ -7,6 +7,7 @@
 mod acs_text;
 pub mod aer;
 pub mod amd;
+pub mod burn;
 pub mod cluster;
 pub mod context;
 pub mod counters;
@@ -19,6 +20,7 @@ pub mod firmware;
 pub mod gpu;
 pub mod gpudirect;
 pub mod iommu;
+pub mod jobs;
 pub mod kernel;
 pub mod memory;
 pub mod modprobe;
@@ -105,6 +107,10 @@ pub struct Node<'s> {
     pub cluster: cluster::Cluster,
     /// Pods of Kubernetes, and services of compose files, that the source holds.
     pub pods: Vec<pods::PodAt>,
+    /// Runs of gpu-burn that the source holds.
+    pub burns: Vec<burn::RunAt>,
+    /// Batch scripts of Slurm that the source holds.
+    pub jobs: Vec<jobs::ScriptAt>,
     /// Units of systemd that the source holds as texts.
     pub units: Vec<units::UnitAt>,
     /// Virtual machines: a host's, or what a guest was started with.
@@ -165,6 +171,8 @@ impl<'s> Node<'s> {
             rails: Vec::new(),
             cluster: cluster::Cluster::decode(s, &mut cuts),
             pods: pods::decode(s, &mut cuts),
+            burns: burn::decode(s, &mut cuts),
+            jobs: jobs::decode(s, &mut cuts),
             units: units::decode(s, &mut cuts),
             vms: vms::decode(s),
             context: Context::undecided(),

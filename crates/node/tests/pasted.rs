@@ -220,3 +220,47 @@ fn intent_is_read_from_what_redaction_leaves() {
         }
     }
 }
+
+/// A script and lists of a cluster's nodes: what is judged stays with its line, and nothing else stays.
+#[test]
+fn jobs_and_lists_are_read_from_what_redaction_leaves() {
+    let secret = ["hunter", "two"].concat();
+    let script = format!(
+        "#!/bin/bash\n#SBATCH -A {secret} --gres=gpu:h100:8 # {secret}\nexport TOKEN={secret}\nulimit -l 64\nsrun --container-image={secret} \\\n  --gpu-bind=none python {secret}\n"
+    );
+    let sinfo = format!(
+        "NODELIST NODES PARTITION STATE REASON\ngpu1 1 {secret} mixed none\ngpu2 1 gpu* drained token={secret} bad cable\n"
+    );
+    let kubectl = format!("NAME STATUS ROLES AGE VERSION\na Ready {secret} 1d v1\nb NotReady x 1d {secret}\n");
+    for (name, text) in [("job.sh", script), ("sinfo.txt", sinfo), ("nodes.txt", kubectl)] {
+        let s = linerate_snapshot::load_bytes(text.as_bytes(), name).unwrap();
+        let kept: Vec<u8> = s.outputs.iter().flat_map(|o| s.data(o.entry).to_vec()).collect();
+        let kept = String::from_utf8(kept).unwrap();
+        assert!(!kept.contains(&secret), "{kept}");
+        let node = Node::decode(&s);
+        let rows: Vec<_> = node.cluster.listed.iter().map(|r| (r.row.nodes.as_str(), r.row.used, r.row.line)).collect();
+        match name {
+            "job.sh" => {
+                let [job] = node.jobs.as_slice() else { panic!("{kept}") };
+                let of = |opt| job.script.asked.get(opt).map(|g| (g.number(), g.line));
+                assert_eq!(of(linerate_formats::sbatch::Opt::GpusPerNode), Some((Some(8), 2)));
+                assert_eq!(job.script.memlock.iter().map(|m| m.line).collect::<Vec<_>>(), [4]);
+                assert_eq!(job.script.steps.iter().map(|s| s.line).collect::<Vec<_>>(), [5]);
+            }
+            "sinfo.txt" => assert_eq!(rows, [("gpu1", Some(true), 2), ("gpu2", Some(false), 3)]),
+            _ => assert_eq!(rows, [("a", Some(true), 2), ("b", Some(false), 3)]),
+        }
+    }
+}
+
+/// Of a list that names the node its row counts alone.
+#[test]
+fn a_row_of_a_list_is_the_nodes_own_by_its_name() {
+    let list = "PARTITION AVAIL TIMELIMIT NODES STATE NODELIST\ngpu* up infinite 8 mix gpu[1-8]\ngpu* up infinite 1 down* gpu9\n";
+    for (label, rows) in [("gpu3.example.org", 1), ("gpu9", 1), ("gpu10", 2), ("x.txt", 2)] {
+        let mut s = pasted(OutputKind::Sinfo, list);
+        s.label = label.to_owned();
+        let listed = Node::decode(&s).cluster.listed;
+        assert_eq!((listed.len(), listed[0].is_own), (rows, rows == 1), "{label}");
+    }
+}

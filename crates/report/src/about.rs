@@ -120,7 +120,7 @@ pub(crate) fn role(node: &Node<'_>) -> String {
     }
 }
 
-/// Devices of which only a part is judged, one line each.
+/// Devices and texts of which only a part is judged, one line each.
 pub(crate) fn not_judged(node: &Node<'_>) -> Vec<String> {
     let count = |kind| node.pci.of_kind(kind).count();
     let efa = node.rdma.known().into_iter().flatten().filter(|d| d.purpose == Purpose::Efa).count();
@@ -151,6 +151,8 @@ pub(crate) fn not_judged(node: &Node<'_>) -> Vec<String> {
     let efa_words = "PCIe and distances are judged, and whether the plugin is installed; rules about InfiniBand and RoCE ports do not \
                      apply, libfabric's settings are not judged";
     say(&mut out, efa, "EFA device", efa_words);
+    let variables = "what is asked for is judged; `linerate env check FILE` judges NCCL's variables";
+    say(&mut out, node.jobs.len(), "batch script", variables);
     out
 }
 

@@ -16,6 +16,7 @@ mod gpu;
 mod gpumem;
 mod grown;
 mod iommu;
+mod jobs;
 mod log;
 mod memory;
 mod modules;

@@ -24,6 +24,7 @@ static AREAS: &[Area<'static>] = &[
     ("memory", "Limits and page settings", crate::memory::RULES),
     ("claims", "What Kubernetes and Slurm claim of the node", crate::claims::RULES),
     ("pods", "Pods and compose services before they run: what they ask for", crate::pods::RULES),
+    ("jobs", "Batch scripts of Slurm before they run: what they ask for", crate::jobs::RULES),
 ];
 
 static RULES: LazyLock<Vec<&'static Rule>> =

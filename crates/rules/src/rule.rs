@@ -194,6 +194,12 @@ impl Cx<'_> {
         self.snapshot.outputs.iter().any(|o| o.entry == place.base && o.kind == kind)
     }
 
+    /// The last output of a tool.
+    #[must_use]
+    pub(crate) fn output(&self, kind: OutputKind) -> Option<Place> {
+        self.snapshot.outputs.iter().rfind(|o| o.kind == kind).map(|o| Place::of(o.entry))
+    }
+
     /// Whether the list of PCI functions holds a bridge, as the whole list of nearly every machine does.
     fn shows_bridges(&self) -> bool {
         self.node.pci.iter().any(|(_, f)| f.class.known().is_some_and(|c| matches!(c.sub(), 0x0600 | 0x0604)))

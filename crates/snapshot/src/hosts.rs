@@ -34,6 +34,10 @@ impl Hosts {
 
 /// Hosts that a text names in its beginning.
 pub(crate) fn of_text(what: Kind, bytes: &[u8]) -> BTreeSet<String> {
+    // Printed on one host, it is about others.
+    if what.tool().of_cluster {
+        return BTreeSet::new();
+    }
     let head = String::from_utf8_lossy(bytes.get(..bytes.len().min(HEAD)).unwrap_or_default());
     let log = what.gives() == Gives::KernelLog;
     let of_line = |l| if log { of_log(l) } else { of_prompt(l) };

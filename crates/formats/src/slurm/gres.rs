@@ -21,6 +21,15 @@ impl Gres {
     }
 }
 
+/// Whether a type names parts of GPUs (MIG): `1g.10gb`, as in `nvidia_a100_1g.10gb`.
+#[must_use]
+pub fn is_partition(model: &str) -> bool {
+    model.split('_').any(|word| {
+        let slices = word.split_once("g.").map(|(n, rest)| (n, rest.split(['+', '-']).next().unwrap_or(rest)));
+        slices.is_some_and(|(n, memory)| n.parse::<u8>().is_ok() && memory.ends_with("gb"))
+    })
+}
+
 /// A list of them. What is no resource is left out; `(null)` and `N/A` are none.
 #[must_use]
 pub fn parse(text: &str) -> Vec<Gres> {

@@ -7,6 +7,8 @@ mod json;
 mod lines;
 mod state;
 
+pub use state::{state_words, used};
+
 use crate::bounds::{Kept, Limit};
 use crate::text::{At, decode};
 use crate::tool::{Command, Gives, Mark, Tool, seen};

@@ -30,3 +30,67 @@ pub(super) fn words(text: &str) -> Vec<String> {
     }
     out
 }
+
+/// Whether new jobs start on a node in this state (sinfo(1), NODE STATE CODES); `None`: that depends on more than the state.
+#[must_use]
+pub fn used(state: &[String]) -> Option<bool> {
+    let any = |of: &[&str]| state.iter().any(|w| of.contains(&w.as_str()));
+    if any(NOT) { Some(false) } else { any(USED).then_some(true) }
+}
+
+/// The words of a state where all of them are Slurm's, in full or as `sinfo` shortens them.
+#[must_use]
+pub fn state_words(text: &str) -> Option<Vec<String>> {
+    let all = words(text);
+    let is_known = |w: &String| [NOT, USED, OTHER].iter().any(|of| of.contains(&w.as_str()));
+    (!all.is_empty() && all.iter().all(is_known)).then_some(all)
+}
+
+/// No new job starts.
+const NOT: &[&str] = &[
+    "DOWN",
+    "DRAIN",
+    "DRAINED",
+    "DRAINING",
+    "DRNG",
+    "ERROR",
+    "FAIL",
+    "FAILING",
+    "FAILG",
+    "INVAL",
+    "INVALID_REG",
+    "NOT_RESPONDING",
+];
+
+/// Jobs run, or start as soon as there is room.
+const USED: &[&str] = &["IDLE", "MIX", "MIXED", "ALLOC", "ALLOCATED", "COMP", "COMPLETING", "PLND", "PLANNED"];
+
+/// Reserved, not yet there, switched off until it is asked for.
+const OTHER: &[&str] = &[
+    "BLOCK",
+    "BLOCKED",
+    "BOOT",
+    "CLOUD",
+    "DYNAMIC_NORM",
+    "EXTERNAL",
+    "FUTR",
+    "FUTURE",
+    "MAINT",
+    "MAINTENANCE",
+    "NPC",
+    "PERFCTRS",
+    "POWERED_DOWN",
+    "POWERING_DOWN",
+    "POWERING_UP",
+    "POWER_DOWN",
+    "POWER_UP",
+    "POW_DN",
+    "POW_UP",
+    "REBOOT",
+    "REBOOT_ISSUED",
+    "REBOOT_REQUESTED",
+    "RESERVED",
+    "RESV",
+    "UNK",
+    "UNKNOWN",
+];

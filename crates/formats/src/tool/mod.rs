@@ -30,6 +30,8 @@ pub struct Tool {
     pub words: &'static [&'static str],
     /// A node has one such text, which is about all of it: not one for each interface, adapter or guest.
     pub once: bool,
+    /// It is about a cluster, or about what is to run there: not about the host on which it was printed.
+    pub of_cluster: bool,
     /// Its parser, on any bytes; `None` where it is parsed in another crate, or not at all.
     pub read: Option<fn(&[u8])>,
     /// Short texts, each recognised as this one and as no other.
@@ -49,6 +51,7 @@ impl Tool {
         documents: &[],
         words: &[],
         once: false,
+        of_cluster: false,
         read: None,
         samples: &[],
     };

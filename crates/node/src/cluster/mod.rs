@@ -1,7 +1,9 @@
 //! What schedulers claim of the node: its object in Kubernetes, its record in Slurm. Facts about the claim, not about the machine.
 
+mod listed;
 mod own;
 
+pub use listed::{PoolAt, RowAt};
 pub use own::{By, Listed, Register, Stranger};
 
 use crate::cut::{self, Cut};
@@ -15,6 +17,10 @@ pub struct Cluster {
     pub kubernetes: Reading<kubernetes::Node>,
     /// Its record in Slurm.
     pub slurm: Reading<slurm::Node>,
+    /// Rows of lists of nodes (`sinfo`, `kubectl get nodes`): the node's own where it is in a list, else all.
+    pub listed: Vec<RowAt>,
+    /// Pools of OpenShift's machine configurations.
+    pub pools: Vec<PoolAt>,
 }
 
 impl Cluster {
@@ -23,6 +29,8 @@ impl Cluster {
             kubernetes: own(s, cuts, OutputKind::KubernetesNodes, |b| kubernetes::read(b).map_err(|e| malformed(&e)))
                 .or(|| own(s, cuts, OutputKind::KubernetesText, |b| Ok(kubernetes::read_text(b)))),
             slurm: own(s, cuts, OutputKind::SlurmNodes, |b| Ok(slurm::read(b))),
+            listed: listed::rows(s, cuts),
+            pools: listed::pools(s, cuts),
         }
     }
 }

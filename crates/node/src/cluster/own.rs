@@ -94,14 +94,14 @@ impl fmt::Display for Stranger {
 impl std::error::Error for Stranger {}
 
 /// What a snapshot says of who it is.
-struct Who {
+pub(super) struct Who {
     machine: Option<String>,
     system: Option<String>,
-    names: Vec<String>,
+    pub(super) names: Vec<String>,
 }
 
 impl Who {
-    fn of(s: &Snapshot) -> Self {
+    pub(super) fn of(s: &Snapshot) -> Self {
         // Hashed ids are no ids of a list.
         let id = |path| match s.text(s.root(), path) {
             Reading::Known(t, _) if !t.trim().is_empty() && !t.starts_with("redacted-") => {

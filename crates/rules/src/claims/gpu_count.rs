@@ -4,6 +4,7 @@ use super::{DEVICE_PLUGINS, at};
 use crate::{Cx, Effect, Finding, Findings, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_formats::kubernetes::{self, Resource};
 use linerate_formats::slurm;
+use linerate_formats::slurm::gres::is_partition;
 use linerate_node::pci::{Kind, PciFunction};
 use linerate_snapshot::{Place, Reading};
 
@@ -94,14 +95,6 @@ fn slurm_claim(node: &slurm::Node, place: Place) -> Option<Claim> {
         nvidia: false,
         perhaps_shares: false,
         place,
-    })
-}
-
-/// `1g.10gb`, as in `nvidia_a100_1g.10gb`.
-fn is_partition(model: &str) -> bool {
-    model.split('_').any(|word| {
-        let slices = word.split_once("g.").map(|(n, rest)| (n, rest.split(['+', '-']).next().unwrap_or(rest)));
-        slices.is_some_and(|(n, memory)| n.parse::<u8>().is_ok() && memory.ends_with("gb"))
     })
 }
 

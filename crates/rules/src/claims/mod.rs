@@ -1,13 +1,16 @@
 //! What schedulers claim of the node, held to what the node shows.
 
 mod gpu_count;
+mod machine_configs_applied;
 mod rdma_port;
+mod schedulable;
 
 use crate::rule::{Rule, Source};
 use crate::{Cx, Findings, Subject};
 use linerate_snapshot::{Place, Reading, Why};
 
-pub(crate) static RULES: &[&Rule] = &[&gpu_count::RULE, &rdma_port::RULE];
+pub(crate) static RULES: &[&Rule] =
+    &[&gpu_count::RULE, &rdma_port::RULE, &schedulable::RULE, &machine_configs_applied::RULE];
 
 const DEVICE_PLUGINS: Source = Source {
     title: "Kubernetes, Device Plugins: healthy devices are what the kubelet advertises as the node's resources",

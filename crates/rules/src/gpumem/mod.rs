@@ -1,5 +1,6 @@
 //! GPU memory for RDMA: the driver, the ways to register memory with the NIC, and what the driver reports of the GPUs' health.
 
+mod burn_errors;
 mod dmabuf_attach;
 mod driver_init;
 mod driver_loaded;
@@ -33,6 +34,7 @@ pub(crate) static RULES: &[&Rule] = &[
     &dmabuf_attach::RULE,
     &xid::RULE,
     &memory_errors::RULE,
+    &burn_errors::RULE,
     &nvlink_fabric::RULE,
     &pcie_replays::RULE,
 ];

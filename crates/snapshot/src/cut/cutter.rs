@@ -288,7 +288,9 @@ impl Cutting {
             self.found.beyond = true;
         } else {
             self.found.kept += text.len();
-            let host = self.segment.host.clone();
+            // What is about a cluster belongs to no node in particular, unless it is said whose the file is.
+            let host = if kind.tool().of_cluster { &self.said } else { &self.segment.host };
+            let host = host.clone();
             self.found.list.push(Block { kind, lines, text, host });
         }
     }

@@ -144,7 +144,8 @@ fn cut(name: &str, found: Found) -> Cut {
         for (j, b) in blocks.into_iter().enumerate() {
             texts.add(&part_name(base, j), b.text.as_bytes(), b.lines);
         }
-        if let Some(s) = texts.finish() {
+        if let Some(mut s) = texts.finish() {
+            s.manifest.host = host.clone().unwrap_or_default();
             out.push((label, s));
             names.push(host.unwrap_or_else(|| (i + 1).to_string()));
         }

@@ -297,6 +297,36 @@ pub(crate) fn pasted() -> Vec<Source> {
     }
     let site = "network:\n  version: 2\n  ethernets:\n    eth0:\n      mtu: 9000\n";
     let connection = "[connection]\nid=a\ntype=ethernet\ninterface-name=eth0\n";
+    let mut script: Vec<Planted> =
+        corpus::variables(n.take()).into_iter().map(|p| Planted { text: format!("export {}", p.text), ..p }).collect();
+    for form in [
+        "#SBATCH --comment=\u{1}",
+        "#SBATCH -A \u{1} --mail-user=\u{1}@x",
+        "#SBATCH --nodes=\u{1} --gres=gpu:\u{1}:4,\u{1}:1 --gpus=\u{1}:8 # \u{1}",
+        "#SBATCH --gpu-bind=map:\u{1} --propagate=\u{1} --hint=\u{1} --constraint=\u{1}",
+        "# \u{1}",
+        "srun --nodes=\u{1} $\u{1} --export=A=\u{1} \\\n  --ntasks=2 python \u{1}",
+        "srun bash -c \"\u{1}; torchrun --nproc_per_node=\u{1} \u{1}\"",
+        "mpirun -np \u{1} -x A=\u{1} x",
+        "ulimit -l \u{1}",
+        "cat <<EOF\n\u{1}\nEOF",
+    ] {
+        let secret = corpus::word(81_000 + script.len());
+        script.push(Planted { form: form.to_owned(), text: form.replace('\u{1}', &secret), secret });
+    }
+    let mut nodes: Vec<Planted> = corpus::lines(n.take())
+        .into_iter()
+        .map(|p| Planted { text: format!("gpu1 1 gpu* drained {}", p.text), ..p })
+        .collect();
+    for form in ["gpu2 1 \u{1} drained password=\u{1}", "\u{1}", "\u{1} 1 gpu* \u{1} none"] {
+        let secret = corpus::word(82_000 + nodes.len());
+        nodes.push(Planted { form: form.to_owned(), text: form.replace('\u{1}', &secret), secret });
+    }
+    let mut pods: Vec<Planted> = Vec::new();
+    for form in ["a Ready worker 1d \u{1} \u{1}", "b \u{1} worker 1d v1", "\u{1}", "c NotReady \u{1}"] {
+        let secret = corpus::word(83_000 + pods.len());
+        pods.push(Planted { form: form.to_owned(), text: form.replace('\u{1}', &secret), secret });
+    }
     let slurmd = "# /etc/systemd/system/slurmd.service\n[Service]\nExecStart=/usr/sbin/slurmd\nLimitMEMLOCK=infinity\n";
     let service = "services:\n  train:\n    image: x\n    shm_size: 1g\n    environment:\n";
     vec![
@@ -304,6 +334,9 @@ pub(crate) fn pasted() -> Vec<Source> {
         Source::new("slurmd.txt", unit).head(slurmd),
         Source::new("50-site.yaml", plan).head(site),
         Source::new("eth0.nmconnection", profile).head(connection),
+        Source::new("job.txt", script).head("#!/bin/bash\n#SBATCH --nodes=2\n"),
+        Source::new("sinfo.txt", nodes).head("NODELIST NODES PARTITION STATE REASON\n"),
+        Source::new("nodes.txt", pods).head("NAME STATUS ROLES AGE VERSION\n"),
         Source::new("dmesg.txt", log).head(LOG).around("[   12.345678] nvidia ", "\n"),
         Source::new("boot.txt", boot).head(LOG).around("[    0.000000] ", "\n"),
         Source::new("journal.txt", journal)

@@ -16,6 +16,7 @@ mod words;
 
 use crate::{EntryKind, OutputKind, Snapshot};
 pub(crate) use cleaner::Cleaner;
+use linerate_formats::node_list;
 pub(crate) use net::remove;
 use std::borrow::Cow;
 
@@ -43,6 +44,9 @@ enum Kind {
     Unit,
     Netplan,
     Keyfile,
+    Sbatch,
+    Sinfo,
+    KubectlNodes,
     Yaml,
     Small,
     MachineId,
@@ -181,6 +185,9 @@ fn kind_of_output(kind: OutputKind) -> Kind {
         OutputKind::SystemdUnit => Kind::Unit,
         OutputKind::Netplan => Kind::Netplan,
         OutputKind::NetworkManager => Kind::Keyfile,
+        OutputKind::Sbatch => Kind::Sbatch,
+        OutputKind::Sinfo => Kind::Sinfo,
+        OutputKind::KubectlNodes => Kind::KubectlNodes,
         OutputKind::KubernetesNodes => Kind::Json,
         _ => Kind::Text,
     }
@@ -240,6 +247,12 @@ fn clean(kind: Kind, data: &mut Vec<u8>) {
         Kind::Unit => lines::sections(data, UNIT),
         Kind::Netplan => lines::netplan(data),
         Kind::Keyfile => lines::keyfile(data),
+        Kind::Sbatch => *data = linerate_formats::sbatch::shown(data),
+        Kind::Sinfo | Kind::KubectlNodes => {
+            let shown = if kind == Kind::Sinfo { node_list::shown_sinfo } else { node_list::shown_kubectl };
+            *data = shown(data);
+            lines::text(data);
+        }
         Kind::Yaml => lines::yaml(data, NETPLAN),
         Kind::Small => lines::small(data),
         Kind::MachineId => digest(data, crate::machine_digest),

@@ -1,0 +1,80 @@
+//! Lists of hosts as Slurm writes them: `gpu[001-030,033],login1`. They are asked, never expanded.
+
+/// Pairs of brackets in one name; Slurm has more dimensions nowhere.
+const DEEP: u32 = 4;
+
+/// Whether a name is in a list.
+#[must_use]
+pub fn holds(list: &str, name: &str) -> bool {
+    let mut depth = 0_u32;
+    let mut parts = list.split(move |c| {
+        match c {
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && depth == 0
+    });
+    parts.any(|part| !part.is_empty() && fits(part, name, DEEP))
+}
+
+/// Whether a list is the name of one host.
+#[must_use]
+pub fn is_one(list: &str) -> bool {
+    !list.contains(['[', ','])
+}
+
+fn fits(pattern: &str, name: &str, depth: u32) -> bool {
+    let Some((before, rest)) = pattern.split_once('[') else { return pattern.eq_ignore_ascii_case(name) };
+    let Some((ranges, after)) = rest.split_once(']').filter(|_| depth > 0) else { return false };
+    let Some((_, tail)) = name.split_at_checked(before.len()).filter(|(h, _)| h.eq_ignore_ascii_case(before)) else {
+        return false;
+    };
+    let digits = tail.bytes().take_while(u8::is_ascii_digit).count().min(18);
+    (1..=digits).any(|n| {
+        let (number, behind) = tail.split_at_checked(n).unwrap_or_default();
+        ranges.split(',').any(|r| is_in(r, number)) && fits(after, behind, depth - 1)
+    })
+}
+
+/// Whether digits are in a range, `001-030` or `7`: with zeros before them as many as it has.
+fn is_in(range: &str, digits: &str) -> bool {
+    let (first, last) = range.split_once('-').unwrap_or((range, range));
+    let padded = digits.len() == first.len() || digits.len() > first.len() && !digits.starts_with('0');
+    let number = |d: &str| if d.len() <= 18 { d.parse::<u64>().ok() } else { None };
+    let (Some(n), Some(first), Some(last)) = (number(digits), number(first), number(last)) else { return false };
+    padded && first <= n && n <= last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_lists() {
+        for (list, name, want) in [
+            ("gpu007", "gpu007", true),
+            ("gpu007", "GPU007", true),
+            ("gpu[001-030]", "gpu007", true),
+            ("gpu[001-030]", "gpu7", false),
+            ("gpu[001-030]", "gpu031", false),
+            ("gpu[9-12]", "gpu10", true),
+            ("gpu[9-12]", "gpu010", false),
+            ("gpu[1,3-4],login1", "gpu3", true),
+            ("gpu[1,3-4],login1", "gpu2", false),
+            ("gpu[1,3-4],login1", "login1", true),
+            ("r[1-2]n[01-04]", "r2n03", true),
+            ("r[1-2]n[01-04]-ib", "r2n03-ib", true),
+            ("r[1-2]n[01-04]", "r2n05", false),
+            ("gpu[1-", "gpu1", false),
+            ("", "", false),
+            ("é[1]", "é1", true),
+            ("gpu[1-99999999999999999999]", "gpu1", false),
+        ] {
+            assert_eq!(holds(list, name), want, "{list} {name}");
+        }
+        assert!(is_one("gpu007") && !is_one("gpu[1-2]") && !is_one("a,b"));
+        let deep = "[1-9]".repeat(40_000);
+        assert!(!holds(&deep, &"1".repeat(40_000)));
+    }
+}
