@@ -1,7 +1,7 @@
 //! `kubectl get nodes`, and `-o wide`: the columns of `printNode` (pkg/printers/internalversion/printers.go of Kubernetes).
 
 use super::{Row, keep, write};
-use crate::bounds::Kept;
+use crate::bounds::{CLUSTER_NODES, Kept};
 use crate::text::{decode, lines};
 use crate::tool::{Command, Gives, Mark, Tool, seen};
 
@@ -30,6 +30,10 @@ pub const TOOL: Tool = Tool {
 /// The nodes of a list.
 #[must_use]
 pub fn parse(bytes: &[u8]) -> Kept<Row> {
+    read(bytes, CLUSTER_NODES)
+}
+
+fn read(bytes: &[u8], most: usize) -> Kept<Row> {
     let text = decode(bytes);
     let (mut out, mut below) = (Kept::default(), false);
     for (line, raw) in lines(&text) {
@@ -39,7 +43,7 @@ pub fn parse(bytes: &[u8]) -> Kept<Row> {
             below = status == "STATUS";
         } else if below && let Some(used) = used(status) {
             let (nodes, state) = (name.to_owned(), status.to_owned());
-            keep(&mut out, Row { line, nodes, state, used: Some(used), reason: None });
+            keep(&mut out, Row { line, nodes, state, used: Some(used), reason: None }, most);
         }
     }
     out
@@ -55,7 +59,7 @@ fn used(status: &str) -> Option<bool> {
 #[must_use]
 pub fn shown(bytes: &[u8]) -> Vec<u8> {
     let count = lines(&decode(bytes)).last().map_or(0, |(n, _)| n);
-    let rows = parse(bytes).items;
+    let rows = read(bytes, usize::MAX).items;
     write(&rows, count, &|_| "NAME STATUS ROLES VERSION", &|r| format!("{} {}", r.nodes, r.state)).into_bytes()
 }
 

@@ -27,12 +27,12 @@ pub struct Row {
 }
 
 /// Adds a row, or counts it as left out. A node is in each of its partitions: a row that says nothing new is none.
-fn keep(out: &mut Kept<Row>, row: Row) {
+fn keep(out: &mut Kept<Row>, row: Row, most: usize) {
     let is_same = |r: &Row| r.nodes == row.nodes && r.state == row.state && r.reason == row.reason;
     if out.items.last().is_some_and(is_same) {
         return;
     }
-    if out.items.len() < Limit::CLUSTER_NODES.value() as usize {
+    if out.items.len() < most {
         out.items.push(row);
     } else {
         leave_out(&mut out.left_out, Limit::CLUSTER_NODES, row.line);

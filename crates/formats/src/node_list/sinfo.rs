@@ -1,7 +1,7 @@
 //! `sinfo`, with `-N`, `-l`, `-R`, and formats that name a state: columns by the names of the head (sinfo(1), "DEFAULT FORMATS").
 
 use super::{Row, keep, write};
-use crate::bounds::Kept;
+use crate::bounds::{CLUSTER_NODES, Kept};
 use crate::slurm;
 use crate::text::{decode, lines};
 use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
@@ -117,6 +117,10 @@ fn is_list(word: &str) -> bool {
 /// The nodes of a list.
 #[must_use]
 pub fn parse(bytes: &[u8]) -> Kept<Row> {
+    read(bytes, CLUSTER_NODES)
+}
+
+fn read(bytes: &[u8], most: usize) -> Kept<Row> {
     let text = decode(bytes);
     let (mut out, mut head) = (Kept::default(), None);
     for (line, raw) in lines(&text) {
@@ -126,7 +130,7 @@ pub fn parse(bytes: &[u8]) -> Kept<Row> {
             // A summary, without states.
             head = None;
         } else if let Some(row) = head.as_ref().and_then(|h| h.row(raw, line)) {
-            keep(&mut out, row);
+            keep(&mut out, row, most);
         }
     }
     out
@@ -136,7 +140,7 @@ pub fn parse(bytes: &[u8]) -> Kept<Row> {
 #[must_use]
 pub fn shown(bytes: &[u8]) -> Vec<u8> {
     let count = lines(&decode(bytes)).last().map_or(0, |(n, _)| n);
-    let rows = parse(bytes).items;
+    let rows = read(bytes, usize::MAX).items;
     let head = |r: &Row| match r.state.as_str() {
         "" => "REASON USER TIMESTAMP NODELIST",
         _ => "NODELIST STATE REASON",

@@ -13,7 +13,7 @@ pub use command::{Launcher, Processes, Step};
 pub use option::{Bind, Given, Opt, Options, Value};
 pub use shown::shown;
 
-use crate::bounds::{JOB_STEPS, Kept, Limit as Bound, TEXT_ITEMS, leave_out};
+use crate::bounds::{JOB_SCRIPTS, JOB_STEPS, Kept, Limit as Bound, TEXT_ITEMS, leave_out};
 use crate::limits::Limit;
 use crate::text::{At, decode, lines};
 use crate::tool::{Gives, Mark, Tool, seen};
@@ -99,13 +99,24 @@ fn line_of(raw: &str) -> Line<'_> {
 /// Reads the scripts of a text: a second one begins with its `#!`.
 #[must_use]
 pub fn parse(bytes: &[u8]) -> Kept<Script> {
+    read(bytes, Most { scripts: JOB_SCRIPTS, steps: JOB_STEPS })
+}
+
+/// How much is kept: of what a snapshot has nothing is left out, as its readers count that.
+#[derive(Clone, Copy)]
+struct Most {
+    scripts: usize,
+    steps: usize,
+}
+
+fn read(bytes: &[u8], most: Most) -> Kept<Script> {
     let text = decode(bytes);
     let (mut script, mut kept) = (Script::default(), Kept::default());
     let mut commands = Commands::default();
     for (number, raw) in lines(&text) {
         if raw.starts_with("#!") && !commands.goes_on() {
             std::mem::take(&mut commands).end(&mut script);
-            add(std::mem::take(&mut script), &mut kept);
+            add(std::mem::take(&mut script), most, &mut kept);
             script.shebang = Some(number);
             continue;
         }
@@ -116,7 +127,7 @@ pub fn parse(bytes: &[u8]) -> Kept<Script> {
             }
             // Without its first line a text may be something else around a script.
             Line::Directive(_) if !commands.goes_on() && script.shebang.is_some() => {
-                if script.ignored.len() < TEXT_ITEMS {
+                if script.ignored.len() < most.steps.max(TEXT_ITEMS) {
                     script.ignored.push(number);
                 }
             }
@@ -124,27 +135,27 @@ pub fn parse(bytes: &[u8]) -> Kept<Script> {
             _ => {
                 script.command = script.command.or(Some(number));
                 commands.line(raw, number, &mut script);
-                if script.steps.len().max(script.memlock.len()) > JOB_STEPS {
-                    script.steps.truncate(JOB_STEPS);
-                    script.memlock.truncate(JOB_STEPS);
+                if script.steps.len().max(script.memlock.len()) > most.steps {
+                    script.steps.truncate(most.steps);
+                    script.memlock.truncate(most.steps);
                     leave_out(&mut kept.left_out, Bound::JOB_STEPS, number);
                 }
             }
         }
     }
     commands.end(&mut script);
-    script.steps.truncate(JOB_STEPS);
-    script.memlock.truncate(JOB_STEPS);
-    add(script, &mut kept);
+    script.steps.truncate(most.steps);
+    script.memlock.truncate(most.steps);
+    add(script, most, &mut kept);
     kept
 }
 
-fn add(script: Script, kept: &mut Kept<Script>) {
+fn add(script: Script, most: Most, kept: &mut Kept<Script>) {
     let is_one = script.line > 0 || !script.ignored.is_empty();
-    if is_one && kept.items.len() < TEXT_ITEMS {
+    if is_one && kept.items.len() < most.scripts {
         kept.items.push(script);
     } else if is_one {
-        leave_out(&mut kept.left_out, Bound::TEXT_ITEMS, script.line);
+        leave_out(&mut kept.left_out, Bound::JOB_SCRIPTS, script.first_line());
     }
 }
 

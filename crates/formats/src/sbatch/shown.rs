@@ -1,20 +1,20 @@
 //! What is read of a script, as a script: for a snapshot, which keeps nothing else of it.
 
 use super::option::{Given, Of};
-use super::{Launcher, Script, Step, parse};
+use super::{Launcher, Most, Script, Step, read};
 use crate::limits::Limit;
 use crate::sbatch::Processes;
 use crate::text::{decode, lines};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// A script with the options, launchers and limits that are read of it, each on its line, in closed forms: [`parse`] gives the same of it.
+/// A script with the options, launchers and limits that are read of it, each on its line, in closed forms: [`super::parse`] gives the same of it.
 #[must_use]
 pub fn shown(bytes: &[u8]) -> Vec<u8> {
     let text = decode(bytes);
     let count = lines(&text).last().map_or(0, |(n, _)| n);
     let mut rows: BTreeMap<u32, String> = BTreeMap::new();
-    for script in parse(bytes).items {
+    for script in read(bytes, Most { scripts: usize::MAX, steps: usize::MAX }).items {
         directives(&script, &mut rows);
         commands(&script, &mut rows);
     }

@@ -146,6 +146,17 @@ fn directives_that_are_not_read() {
 }
 
 #[test]
+fn what_is_beyond_a_limit_is_counted_after_redaction_too() {
+    let many = format!("#SBATCH -n 1\n{}", "srun x\n".repeat(JOB_STEPS + 2));
+    let scripts = "#!/bin/sh\n#SBATCH -n 1\n".repeat(JOB_SCRIPTS + 3);
+    for (text, scripts, steps, more) in [(many, 1, JOB_STEPS, 2), (scripts, JOB_SCRIPTS, 0, 3)] {
+        let kept = parse(text.as_bytes());
+        assert_eq!((kept.items.len(), kept.items[0].steps.len(), kept.left_out[0].count), (scripts, steps, more));
+        assert_eq!(parse(&shown(text.as_bytes())), kept);
+    }
+}
+
+#[test]
 fn numbers_in_variables() {
     for (text, want) in [
         ("N=4\ntorchrun --nproc_per_node=$N a.py\n", Processes::Number(4)),
