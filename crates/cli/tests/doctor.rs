@@ -151,7 +151,8 @@ fn exit_codes() {
         (&[&good, &bad], 1),
         (&[&odd], 2),
         (&[&empty], 2),
-        (&[], 3),
+        // Nothing is piped to it.
+        (&[], 2),
         (&[&missing], 3),
         (&[&good, &missing], 3),
         (&["-", "-"], 3),

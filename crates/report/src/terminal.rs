@@ -288,7 +288,7 @@ impl Terminal<'_, '_> {
             let some: Vec<&str> = rules.iter().take(RULES).map(String::as_str).collect();
             self.page.item(7, "→", Tone::Dim, Tone::Dim, &format!("{}{more}", some.join(", ")))?;
         }
-        self.page.more(0, all, shown, " ways to see more")
+        self.page.more(0, all, shown, "")
     }
 
     /// What passed and what does not apply: two numbers, or all of it.

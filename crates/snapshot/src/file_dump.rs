@@ -73,7 +73,7 @@ mod tests {
         }
         assert_eq!(s.coverage, crate::Coverage::Partial, "nothing is absent");
         let said = s.problems.join("; ");
-        assert!(said.contains("1 files are none that are looked at, the first in line 6"), "{said}");
+        assert!(said.contains("1 files are not of a node, and were not looked at; the first is in line 6"), "{said}");
         assert!(said.contains("1 lines show no file with its path, the first is line 7"), "{said}");
     }
 

@@ -75,7 +75,8 @@ fn every_description_composes_and_every_link_leads_somewhere() {
         }
         for expect in &d.expect {
             let subject = d.subject(expect).unwrap();
-            let named = expect.subject.as_deref().is_some_and(|s| s.starts_with("nic") || s.starts_with("gpu"));
+            let number = |s: &str| s.strip_prefix("nic").or(s.strip_prefix("gpu")).and_then(|rest| rest.chars().next());
+            let named = expect.subject.as_deref().and_then(number).is_some_and(|c| c.is_ascii_digit());
             assert!(!named || subject.is_some_and(|s| s.contains(':')), "{}: {expect:?}", path.display());
         }
     }

@@ -59,9 +59,13 @@ pub(super) static SHOWN: &[Row<Read1<NetShown>>] = &[
 
 /// What a file does not write, another one may: it is not absent.
 pub(super) static WRITTEN: &[Row<Read1<NetWritten>>] = &[
-    as_in(Version1::Left, "net_written.name", Form::Text, "Name, or pattern of names, that it is for", |_, w| {
-        shown(w.place(), w.written_name().map(borrowed))
-    }),
+    as_in(
+        Version1::Left,
+        "net_written.name",
+        Form::Text,
+        "Name, or pattern of names, that it is for, else what its file calls it",
+        |_, w| known(Value::Text(w.label().into()), w.place()),
+    ),
     as_in(Version1::Left, "net_written.writer", Form::Text, "Whose file it is: netplan or NetworkManager", |_, w| {
         known(borrowed(w.writer()), w.place())
     }),
