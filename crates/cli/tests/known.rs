@@ -1,5 +1,5 @@
 //! Known findings: `--fail-on`, `--ignore`, files of suppressions and `linerate.toml`, as a person uses them.
-#![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests, outside of test functions
 
 use serde_json::Value;
 use std::path::Path;

@@ -48,7 +48,7 @@ impl Reader {
     }
 }
 
-/// `GPU[0]		: Card series: x`; documents have `GPU[0] : …`, too.
+/// `GPU[0] : Card series: x`; documents have `GPU[0] : …`, too.
 fn gpu(raw: &str) -> Option<(u32, &str)> {
     let (number, rest) = raw.trim_start().strip_prefix("GPU[")?.split_once(']')?;
     let said = rest.trim_start().strip_prefix(':')?;
