@@ -245,6 +245,7 @@ bounds! {
     INVENTORY_SETS: usize = 64 << 20, "Bytes of the sets of all groups of one source.", "the rest is left out with a remark";
     INVENTORY_NAME: usize = 255, "Bytes of a node's name.", "left out with a remark";
     INVENTORY_REMARKS: usize = 256, "Remarks about sources of names.", "the others are counted";
+    CONFIG_POOLS: usize = 512, "Pools of machine configurations in one text.", "the rest is left out with a remark";
     JOB_SCRIPTS: usize = 256, "Batch scripts in one text.", "the rest is left out with a remark";
     JOB_STEPS: usize = 256, "Commands of a batch script that start ranks, and limits of memory that it sets.", "the rest is left out with a remark";
     CLUSTER_NODES: usize = 1 << 17, "Nodes in one text of kubectl or scontrol.", "the rest is left out with a remark";

@@ -1,6 +1,6 @@
 //! `oc get mcp`: pools of OpenShift's machine configurations, and whether their nodes have what is asked for.
 
-use crate::bounds::{Kept, Limit, TEXT_ITEMS, leave_out};
+use crate::bounds::{CONFIG_POOLS, Kept, Limit, leave_out};
 use crate::text::{decode, lines};
 use crate::tool::{Command, Gives, Mark, Tool, seen};
 use serde::Serialize;
@@ -58,10 +58,10 @@ pub fn parse(bytes: &[u8]) -> Kept<Pool> {
         if raw.starts_with("NAME ") {
             head = if is_head(raw) { raw.split_whitespace().take(32).map(str::to_owned).collect() } else { Vec::new() };
         } else if let Some(pool) = row(&head, raw, line) {
-            if out.items.len() < TEXT_ITEMS {
+            if out.items.len() < CONFIG_POOLS {
                 out.items.push(pool);
             } else {
-                leave_out(&mut out.left_out, Limit::TEXT_ITEMS, line);
+                leave_out(&mut out.left_out, Limit::CONFIG_POOLS, line);
             }
         }
     }
