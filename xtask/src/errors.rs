@@ -1,7 +1,6 @@
 //! Errors of the crates are types: no function answers `Result<_, String>`. docs/decisions/errors.md says why.
 
 use crate::shell;
-use std::path::{Path, PathBuf};
 
 /// The error type of each `Result<…>` in a line, and of `type Err = …`.
 fn error_types(line: &str) -> impl Iterator<Item = &str> {
@@ -33,24 +32,14 @@ fn found(text: &str) -> impl Iterator<Item = usize> {
     own.lines().enumerate().filter(|(_, l)| error_types(l).any(|e| e == "String")).map(|(n, _)| n + 1)
 }
 
-fn files(dir: &Path, out: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()) {
-        let name = entry.file_name().unwrap_or_default();
-        if entry.is_dir() {
-            files(&entry, out);
-        } else if entry.extension().is_some_and(|e| e == "rs") && name != "tests.rs" {
-            out.push(entry);
-        }
-    }
-}
-
 #[test]
 fn no_error_is_a_string() {
     let crates = shell::root().join("crates");
     let mut wrong = Vec::new();
     for entry in std::fs::read_dir(&crates).unwrap().map(|e| e.unwrap()) {
         let mut all = Vec::new();
-        files(&entry.path().join("src"), &mut all);
+        let own = |name: &str, is_dir: bool| is_dir || name.ends_with(".rs") && name != "tests.rs";
+        shell::files(&entry.path().join("src"), &own, &mut all);
         for file in all {
             let text = std::fs::read_to_string(&file).unwrap();
             let file = file.strip_prefix(&crates).unwrap().display().to_string();

@@ -93,3 +93,16 @@ pub(crate) fn exit(result: Result<()>) -> ExitCode {
         }
     }
 }
+
+/// Files of a directory and those below it; `wanted` is asked for each name, and whether it is a directory.
+#[cfg(test)]
+pub(crate) fn files(dir: &Path, wanted: &dyn Fn(&str, bool) -> bool, out: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()) {
+        let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        match (entry.is_dir(), wanted(&name, entry.is_dir())) {
+            (_, false) => {}
+            (true, true) => files(&entry, wanted, out),
+            (false, true) => out.push(entry),
+        }
+    }
+}

@@ -2,7 +2,6 @@
 //! Reports of other people (docs/doctor-reports*.md) have their own words.
 
 use crate::shell;
-use std::path::{Path, PathBuf};
 
 /// Phrases as whole words, in any case.
 const BANNED: &[&str] = &[
@@ -106,16 +105,11 @@ fn without_names(text: &str) -> String {
         .collect()
 }
 
-fn files(dir: &Path, ending: &str, out: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()) {
-        let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if entry.is_dir() {
-            if !matches!(name.as_str(), "tests" | "forged" | "decisions" | "security") {
-                files(&entry, ending, out);
-            }
-        } else if name.ends_with(ending) && !name.contains("tests") && !name.starts_with("doctor-reports") {
-            out.push(entry);
-        }
+/// What users read, or what makes it; not tests, and not what other people wrote.
+fn is_read(name: &str, is_dir: bool, ending: &str) -> bool {
+    match is_dir {
+        true => !matches!(name, "tests" | "forged" | "decisions" | "security"),
+        false => name.ends_with(ending) && !name.contains("tests") && !name.starts_with("doctor-reports"),
     }
 }
 
@@ -124,9 +118,9 @@ fn users_read_plain_words() {
     let root = shell::root();
     let (mut sources, mut pages) = (Vec::new(), vec![root.join("README.md")]);
     for of in std::fs::read_dir(root.join("crates")).unwrap().map(|e| e.unwrap().path()) {
-        files(&of.join("src"), ".rs", &mut sources);
+        shell::files(&of.join("src"), &|name, is_dir| is_read(name, is_dir, ".rs"), &mut sources);
     }
-    files(&root.join("docs"), ".md", &mut pages);
+    shell::files(&root.join("docs"), &|name, is_dir| is_read(name, is_dir, ".md"), &mut pages);
     let (mut wrong, mut literals) = (Vec::new(), 0);
     for file in &sources {
         let text = std::fs::read_to_string(file).unwrap();

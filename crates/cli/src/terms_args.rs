@@ -106,7 +106,7 @@ fn site(a: &SuppressArgs) -> Result<Option<(PathBuf, String, Config)>, Failure> 
     let is_ours = owner(&path).is_some_and(|uid| ours.contains(&Some(uid)));
     if says_something && !is_ours {
         remark(&format!(
-            "{}: its suppressions and fail-on are not used, as the file belongs to another user (name it with --suppressions to use them)",
+            "{}: its suppressions and fail-on are not used, as the file belongs to another user; copy its [[suppress]] into a file of your own, and name that with --suppressions",
             path.display()
         ));
         return Ok(None);

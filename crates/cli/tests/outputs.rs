@@ -190,7 +190,7 @@ fn unread(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_linerate")).args(arguments).stdout(writer).output().unwrap()
 }
 
-/// How much of a report a pipe took before its reader left is luck; the verdict is none. Data that did not arrive is an error.
+/// How much of a report a pipe took before its reader left is luck; the verdict does not depend on it. Data that did not arrive is an error.
 #[test]
 fn an_exit_code_does_not_depend_on_when_the_reader_leaves() {
     for verb in [

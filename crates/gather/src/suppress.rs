@@ -11,7 +11,7 @@
 //! ```
 
 use linerate_fleet::nodeset::{NodeSet, NodeSetError, names_of};
-use linerate_formats::wildcard;
+use linerate_formats::{node_list, wildcard};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 use toml::Spanned;
@@ -95,7 +95,7 @@ impl Nodes {
 
     fn read(text: &str) -> Result<Nodes, NodeSetError> {
         let mut nodes = Nodes::default();
-        for part in parts(text) {
+        for part in node_list::parts(text).map(str::trim).filter(|p| !p.is_empty()) {
             if part.contains('*') {
                 nodes.patterns.push(part.to_owned());
             } else {
@@ -104,20 +104,6 @@ impl Nodes {
         }
         Ok(nodes)
     }
-}
-
-/// Parts between commas that are in no bracket.
-fn parts(text: &str) -> impl Iterator<Item = &str> {
-    let mut depth = 0usize;
-    let split = text.split(move |c| {
-        match c {
-            '[' => depth += 1,
-            ']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        c == ',' && depth == 0
-    });
-    split.map(str::trim).filter(|p| !p.is_empty())
 }
 
 impl<'de> Deserialize<'de> for Nodes {

@@ -13,7 +13,7 @@ pub struct NetWritten {
     pub interface: Interface,
     /// The interface below a VLAN, by its name where that is written.
     pub parent: Option<At<String>>,
-    /// The bond or bridge that it is a member of, by its name where that is written, and where that stands.
+    /// The bond or bridge that it is a member of, by its name where that is written, and where that is.
     pub master: Option<(String, Place)>,
     /// The text.
     pub text: Place,

@@ -99,8 +99,8 @@ fn pieces(word: &str, width: usize) -> impl Iterator<Item = (&str, bool)> {
         }
         let is_begun = rest.len() < word.len();
         let end = match rest.char_indices().nth(width.max(1)) {
-            _ if word.contains("://") => rest.len(),
             None => rest.len(),
+            Some(_) if word.contains("://") => rest.len(),
             Some((end, _)) => {
                 let head = rest.get(..end).unwrap_or(rest);
                 head.rfind(',').or_else(|| head.rfind('/')).map_or(end, |at| at + 1)
@@ -154,7 +154,7 @@ impl<'w> Page<'w> {
     pub(crate) fn item(&mut self, indent: usize, tag: &str, tag_tone: Tone, tone: Tone, text: &str) -> io::Result<()> {
         let (tag, text) = (terminal(tag), terminal(text));
         let hang = indent + if tag.is_empty() { 0 } else { tag.chars().count() + 1 };
-        // Beside a long tag in a narrow terminal there is no room: the text stands below.
+        // Beside a long tag in a narrow terminal there is no room: the text comes below.
         if !tag.is_empty() && self.style.width < hang + LEAST {
             self.item(indent, "", Tone::Plain, tag_tone, &tag)?;
             return self.item(indent + 2, "", Tone::Plain, tone, &text);

@@ -67,12 +67,6 @@ impl Suppression {
     }
 }
 
-/// The names by which suppressions may mean a node: as reports call it, without the directory and the ending of its file, and its own.
-#[must_use]
-pub fn names_of<'a>(label: &'a str, snapshot: &'a Snapshot) -> [&'a str; 3] {
-    [label, linerate_snapshot::node_name(label, false), &snapshot.manifest.host]
-}
-
 /// Whether a pattern (an id, an area, or one with `*`) names a rule.
 #[must_use]
 pub fn names(pattern: &str, rule: &Rule) -> bool {
@@ -97,6 +91,13 @@ impl Default for Terms {
 }
 
 impl Terms {
+    /// Those that hold for a node. Suppressions may mean it by the name that reports have for it, by that without the directory and the ending of its
+    /// file, or by its own.
+    #[must_use]
+    pub fn of(&self, label: &str, snapshot: &Snapshot) -> Terms {
+        self.on(&[label, linerate_snapshot::node_name(label, false), &snapshot.manifest.host])
+    }
+
     /// Those that hold for a node that has these names.
     #[must_use]
     pub fn on(&self, names: &[&str]) -> Terms {

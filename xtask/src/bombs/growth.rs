@@ -168,7 +168,7 @@ impl Bench<'_> {
                 continue;
             }
             let base = self.cost(&none, 1)?;
-            if !matters(base, once) {
+            if matters(base, once) == (false, false) {
                 continue;
             }
             lock(seen).judged += 1;
@@ -208,9 +208,9 @@ impl Bench<'_> {
     }
 }
 
-/// Whether the input itself, without what every run costs, took enough of either to be compared.
-fn matters(base: Cost, many: Cost) -> bool {
-    many.0 - base.0 > SECONDS || many.1.saturating_sub(base.1) > KIB
+/// Whether the input itself, without what every run costs, took enough CPU, and enough memory, to be compared.
+fn matters(base: Cost, many: Cost) -> (bool, bool) {
+    (many.0 - base.0 > SECONDS, many.1.saturating_sub(base.1) > KIB)
 }
 
 /// How many times CPU and memory grow from a size to four times that, where one of them grows faster than the input.
@@ -218,7 +218,7 @@ fn grows(base: Cost, few: Cost, many: Cost) -> Option<(f64, f64)> {
     let time = (many.0 - base.0) / (few.0 - base.0).max(0.01);
     let memory = many.1.saturating_sub(base.1) as f64 / few.1.saturating_sub(base.1).max(4 << 10) as f64;
     let most = DOUBLING * DOUBLING;
-    let (slow, large) = (many.0 - base.0 > SECONDS, many.1.saturating_sub(base.1) > KIB);
+    let (slow, large) = matters(base, many);
     ((slow && time > most) || (large && memory > MEMORY)).then_some((time, memory))
 }
 

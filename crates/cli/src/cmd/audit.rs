@@ -10,7 +10,6 @@ use linerate_node::Node;
 use linerate_report::Report;
 use linerate_report::json::Version;
 use linerate_rules::Terms;
-use linerate_rules::terms::names_of;
 use linerate_snapshot::capture::{Options, Purpose};
 use linerate_snapshot::{OpenError, Snapshot};
 use std::path::{Path, PathBuf};
@@ -63,7 +62,7 @@ pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
     };
     let mut node = Node::decode_as(&snapshot, a.role.map(Into::into));
     node.growth = a.before.as_deref().map(|earlier| crate::readings::since(earlier, &snapshot)).transpose()?;
-    let terms = terms.on(&names_of(&snapshot.label, &snapshot));
+    let terms = terms.of(&snapshot.label, &snapshot);
     let audit = linerate_rules::audit(&node, &snapshot, &rules).on(terms);
     let report = Report { audit: &audit, node: &node, snapshot: &snapshot };
     let mut sink = Sink::open(a.output.as_deref())?;

@@ -5,7 +5,7 @@ use crate::pci::{Bdf, LinkSpeed, LinkWidth};
 use crate::text::{At, leading_number, number};
 use serde::Serialize;
 
-/// A GPU. A field is `None` where the text does not show it; texts are as printed, `N/A` is none.
+/// A GPU. A field is `None` where the text does not show it; texts are as printed, and `N/A` is not a value.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Gpu {
     /// Number in the tool's list.

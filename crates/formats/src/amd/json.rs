@@ -40,7 +40,7 @@ pub(super) fn is_amd(text: &str) -> bool {
     text.contains("\"gpu\"") && OWN.iter().any(|key| text.contains(key))
 }
 
-/// Reads a text that is JSON, with lines of a shell around it; false where it is none.
+/// Reads a text that is JSON, with lines of a shell around it; false where it is not JSON.
 pub(super) fn read(text: &str, out: &mut Smi) -> bool {
     let Some((from, to)) = document(text) else { return false };
     let (head, whole) = (text.get(..from).unwrap_or_default(), text.get(from..to).unwrap_or_default());

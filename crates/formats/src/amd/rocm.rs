@@ -20,7 +20,7 @@ impl Reader {
     /// Takes a line of rocm-smi.
     pub(super) fn take(&mut self, line: u32, raw: &str, out: &mut Smi) -> bool {
         if let Some(said) = spacer(raw) {
-            // A line of signs alone stands between head and rows, and at the end.
+            // Between head and rows, and at the end, there is a line of signs alone.
             if !said.is_empty() {
                 self.is_concise = matches!(said, "Concise Info" | "Concise Hardware Info");
             }
@@ -55,7 +55,7 @@ fn gpu(raw: &str) -> Option<(u32, &str)> {
     Some((number.parse().ok()?, said.trim()))
 }
 
-/// A row: the device id ends with a comma (`0x74a1,`) or stands alone beside an address.
+/// A row: the device id ends with a comma (`0x74a1,`) or is alone beside an address.
 fn concise(number: u32, line: u32, raw: &str, out: &mut Smi) {
     let bdf = words(raw).find(|w| address(w).is_some());
     let id = words(raw).find_map(|w| match w.strip_suffix(',') {

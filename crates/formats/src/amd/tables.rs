@@ -27,7 +27,7 @@ pub(super) const BEGINS: &[&str] = &[
     "LINK MET", "XGMI LIN",
 ];
 
-/// What stands between the signs of equality of rocm-smi.
+/// What is between the signs of equality of rocm-smi.
 const SPACERS: [(&str, What); 5] = [
     ("Weight between two GPUs", What::Weight),
     ("Hops between two GPUs", What::Hops),

@@ -112,7 +112,7 @@ pub fn kept(bytes: &[u8], is_plain: &dyn Fn(&str) -> bool) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// Reads the connections of a text. Those of other types (Wi-Fi, VPN) are none of these.
+/// Reads the connections of a text. Other types (Wi-Fi, VPN) are left out.
 #[must_use]
 pub fn read(bytes: &[u8]) -> Kept<Interface> {
     let (text, mut kept) = (decode(bytes), Kept::default());

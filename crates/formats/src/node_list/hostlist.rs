@@ -3,19 +3,23 @@
 /// Pairs of brackets in one name; Slurm has more dimensions nowhere.
 const DEEP: u32 = 4;
 
-/// Whether a name is in a list.
-#[must_use]
-pub fn holds(list: &str, name: &str) -> bool {
+/// What is between the commas that are in no bracket.
+pub fn parts(list: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_u32;
-    let mut parts = list.split(move |c| {
+    list.split(move |c| {
         match c {
             '[' => depth += 1,
             ']' => depth = depth.saturating_sub(1),
             _ => {}
         }
         c == ',' && depth == 0
-    });
-    parts.any(|part| !part.is_empty() && fits(part, name, DEEP))
+    })
+}
+
+/// Whether a name is in a list.
+#[must_use]
+pub fn holds(list: &str, name: &str) -> bool {
+    parts(list).any(|part| !part.is_empty() && fits(part, name, DEEP))
 }
 
 /// Whether a list is the name of one host.

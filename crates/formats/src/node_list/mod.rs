@@ -4,7 +4,7 @@ mod hostlist;
 mod kubectl;
 mod sinfo;
 
-pub use hostlist::{holds, is_one};
+pub use hostlist::{holds, is_one, parts};
 pub use kubectl::{TOOL as KUBECTL, parse as parse_kubectl, shown as shown_kubectl};
 pub use sinfo::{TOOL as SINFO, parse as parse_sinfo, shown as shown_sinfo};
 
@@ -26,7 +26,7 @@ pub struct Row {
     pub reason: Option<String>,
 }
 
-/// Adds a row, or counts it as left out. A node is in each of its partitions: a row that says nothing new is none.
+/// Adds a row, or counts it as left out. A node is in each of its partitions: a row that says nothing new is dropped.
 fn keep(out: &mut Kept<Row>, row: Row, most: usize) {
     let is_same = |r: &Row| r.nodes == row.nodes && r.state == row.state && r.reason == row.reason;
     if out.items.last().is_some_and(is_same) {
@@ -45,7 +45,7 @@ fn write(rows: &[Row], count: u32, head: &dyn Fn(&Row) -> &'static str, each: &d
     let mut at = 0;
     let mut last = "";
     for row in rows {
-        // A head stands on the line above; rows that follow each other have one.
+        // A head is on the line above; rows that follow each other have one.
         let head = head(row);
         while at + 1 < row.line {
             at += 1;

@@ -41,7 +41,7 @@ struct Head {
     count: Option<usize>,
     state: Option<usize>,
     reason: Option<usize>,
-    /// A time, behind a reason that stands first.
+    /// A time, behind a reason, which comes first.
     time: Option<usize>,
     /// A column that may be empty: those behind it count from the end.
     gap: Option<usize>,

@@ -35,6 +35,18 @@ pub enum Launcher {
     Torchrun,
 }
 
+impl Launcher {
+    /// The program.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Launcher::Srun => "srun",
+            Launcher::Mpirun => "mpirun",
+            Launcher::Torchrun => "torchrun",
+        }
+    }
+}
+
 /// Numbers that variables of a script have: `NGPUS=8`.
 #[derive(Default)]
 pub(super) struct Numbers(HashMap<String, String>);
@@ -171,7 +183,7 @@ fn command(all: &[Word], is_inner: bool, numbers: &mut Numbers, script: &mut Scr
     // `N=$(nvidia-smi -L | wc -l)`: whatever it is now.
     let values = all.iter().take(skipped).filter(|w| w.text.contains(['$', '`']));
     values.for_each(|w| numbers.take(&w.text, true));
-    // What stands before a launcher, with arguments of its own.
+    // What comes before a launcher, with arguments of its own.
     let launcher = |w: &Word| LAUNCHERS.contains(&base(&w.text));
     let before = words.iter().position(launcher).filter(|_| first.is_some_and(|f| WRAPPERS.contains(&base(f))));
     let Some((first, rest)) = words.get(before.unwrap_or(0)..).and_then(<[Word]>::split_first) else { return };
@@ -229,7 +241,7 @@ fn torchrun(words: &[Word], depth: u32, numbers: &Numbers) -> Option<At<Processe
                 return found;
             }
         }
-        // By itself it is the program, or what Python is told to run.
+        // By itself it is the program, or what Python runs.
         let may_start = |name: &str| name.starts_with("python") || WRAPPERS.contains(&name);
         if depth == 2 && at == 0 && !may_start(base(&word.text)) {
             return None;

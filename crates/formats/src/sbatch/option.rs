@@ -115,7 +115,7 @@ struct Def {
     opt: Opt,
     long: &'static str,
     short: Option<char>,
-    /// A value stands behind `=` or not at all.
+    /// A value is behind `=` or not there at all.
     optional: bool,
     /// The value; the outer `None`: it is not about this.
     form: fn(&str) -> Option<Option<Value>>,

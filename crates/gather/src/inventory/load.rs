@@ -166,7 +166,7 @@ pub fn references(sources: &[String], settings: &Settings) -> Result<References,
         some => some.iter().find(toml).map(|s| settings.directory.join(s)),
     };
     let Some(file) = file else { return Ok(References::default()) };
-    let config = Config::read(&read(&file)?).map_err(|why| InventoryError::Config { path: file.clone(), why })?;
+    let (_, config) = toml_of(&file)?;
     let of_groups: Vec<(String, String)> = config.references().map(|(g, n)| (g.to_owned(), n.to_owned())).collect();
     let what = file.display().to_string();
     let known = merge::merge(config.clone(), config.found(&what), Vec::new(), Vec::new(), false);
@@ -202,10 +202,16 @@ impl Settings {
     /// The file cannot be read, or is wrong.
     pub fn site(&self) -> Result<Option<(PathBuf, String, Config)>, InventoryError> {
         let Some(path) = self.toml() else { return Ok(None) };
-        let text = read(&path)?;
-        let config = Config::read(&text).map_err(|why| InventoryError::Config { path: path.clone(), why })?;
+        let (text, config) = toml_of(&path)?;
         Ok(Some((path, text, config)))
     }
+}
+
+/// A `linerate.toml`: its text, and what it says.
+fn toml_of(path: &Path) -> Result<(String, Config), InventoryError> {
+    let text = read(path)?;
+    let config = Config::read(&text).map_err(|why| InventoryError::Config { path: path.to_owned(), why })?;
+    Ok((text, config))
 }
 
 pub(super) struct Loader<'a> {
@@ -280,8 +286,7 @@ impl Loader<'_> {
     }
 
     fn toml(&mut self, path: &Path, depth: usize) -> Result<(), InventoryError> {
-        let text = read(path)?;
-        let config = Config::read(&text).map_err(|why| InventoryError::Config { path: path.to_owned(), why })?;
+        let (_, config) = toml_of(path)?;
         let what = path.display().to_string();
         self.looked(Kind::Config, &what);
         self.found.and(config.found(&what));

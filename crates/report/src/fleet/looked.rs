@@ -4,7 +4,7 @@ use super::Format;
 use crate::{Report, json};
 use linerate_fleet::audit::{At, Places, Spot};
 use linerate_node::Node;
-use linerate_rules::{Rule, Severity, Status, Survey, Terms, Usage, terms};
+use linerate_rules::{Rule, Severity, Status, Survey, Terms, Usage};
 use linerate_snapshot::Snapshot;
 
 /// Looks at nodes as a form needs it.
@@ -49,7 +49,7 @@ impl Looker<'_> {
             Format::Sarif => return self.written(label, node, snapshot, crate::sarif::results),
             Format::Junit => return self.written(label, node, snapshot, crate::junit::suite),
         };
-        let terms = self.terms.on(&terms::names_of(label, snapshot));
+        let terms = self.terms.of(label, snapshot);
         let survey = linerate_rules::survey(node, snapshot, self.rules, terms);
         let places = Places::of(node);
         let spots = survey.telling().filter(|(a, _)| doubts || a.status == Status::Fail);
@@ -81,7 +81,7 @@ impl Looker<'_> {
         snapshot: &Snapshot,
         write: impl FnOnce(&Member<'_>, &mut Vec<u8>),
     ) -> Looked {
-        let terms = self.terms.on(&terms::names_of(label, snapshot));
+        let terms = self.terms.of(label, snapshot);
         let audit = linerate_rules::audit(node, snapshot, self.rules).on(terms);
         let report = Report { audit: &audit, node, snapshot };
         let mut text = Vec::new();

@@ -167,15 +167,15 @@ impl<'a> Said<'a> {
 
 fn list(rows: &[&RowAt], of: &'static str, out: &mut Findings) {
     // Of rows about the same nodes one counts: that which says why they are out of use, else the first that says that they are.
-    let mut told: Vec<&RowAt> = Vec::new();
+    let mut shown: Vec<&RowAt> = Vec::new();
     for row in rows.iter().filter(|r| r.is_own || r.row.used == Some(false)) {
         let weight = |r: &RowAt| (r.row.used == Some(false), r.row.reason.is_some(), !r.row.state.is_empty());
-        let known = told.iter().position(|t| t.is_own && row.is_own || t.row.nodes == row.row.nodes);
-        let has_room = told.len() < MOST;
-        match known.and_then(|at| told.get_mut(at)) {
+        let known = shown.iter().position(|t| t.is_own && row.is_own || t.row.nodes == row.row.nodes);
+        let has_room = shown.len() < MOST;
+        match known.and_then(|at| shown.get_mut(at)) {
             Some(known) if weight(row) > weight(known) => *known = row,
             Some(_) => {}
-            None if has_room => told.push(row),
+            None if has_room => shown.push(row),
             None => {
                 let text = format_args!("the list has more than {MOST} rows of nodes that {of} does not use");
                 out.not_applicable_to(Subject::Named(format!("{of}'s list")), text).at(row.place);
@@ -183,11 +183,11 @@ fn list(rows: &[&RowAt], of: &'static str, out: &mut Findings) {
             }
         }
     }
-    if let (true, Some(first)) = (told.is_empty(), rows.first()) {
+    if let (true, Some(first)) = (shown.is_empty(), rows.first()) {
         let text = format_args!("no row of {} is of nodes that {of} does not use", rows.len());
         out.pass(Subject::Named(format!("{of}'s list")), text).at(first.place);
     }
-    for row in told {
+    for row in shown {
         say(&Said::of_row(row), row.place, out);
     }
 }

@@ -1,6 +1,6 @@
 //! `jobs/gpu-isolation`.
 
-use super::{Count, READS, SBATCH, Start, is_heterogeneous, no_script};
+use super::{Count, READS, SBATCH, Start, each};
 use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source};
 use linerate_formats::sbatch::{Bind, Launcher, Opt, Step, Value};
 use linerate_snapshot::Place;
@@ -55,17 +55,7 @@ transport then works across cgroups. Where devices are not constrained, CUDA_VIS
 };
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
-    if no_script(cx, out) {
-        return;
-    }
-    for job in &cx.node.jobs {
-        if is_heterogeneous(job, out) {
-            continue;
-        }
-        for start in Start::all(job) {
-            judge(&start, out);
-        }
-    }
+    each(cx, out, |job, out| Start::all(job).iter().for_each(|start| judge(start, out)));
 }
 
 /// How GPUs are bound, and where that is written.
@@ -93,8 +83,7 @@ fn binding(start: &Start<'_>) -> Option<(Option<Bind>, Option<Place>, &'static s
 fn judge(start: &Start<'_>, out: &mut Findings) {
     let subject = start.subject();
     if let Some(Step { launcher, .. }) = start.step.filter(|s| s.launcher != Launcher::Srun) {
-        let name = if *launcher == Launcher::Mpirun { "mpirun" } else { "torchrun" };
-        let text = format_args!("{name} is no step of Slurm: it binds no GPUs to ranks");
+        let text = format_args!("{} is no step of Slurm: it binds no GPUs to ranks", launcher.name());
         out.not_applicable_to(subject, text).at(start.place());
         return;
     }

@@ -1,6 +1,6 @@
 //! `jobs/gpus-requested`.
 
-use super::{Count, SBATCH, Start, is_heterogeneous, no_script, subject};
+use super::{Count, SBATCH, Start, each, subject};
 use crate::{Cx, Effect, Findings, Remedy, Roles, Rule, Severities, Severity, Source};
 use linerate_formats::sbatch::{Launcher, Opt, Processes, Value};
 use linerate_formats::text::At;
@@ -44,13 +44,7 @@ One task per node (`--ntasks-per-node=1`) where torchrun starts the processes, a
 };
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
-    if no_script(cx, out) {
-        return;
-    }
-    for job in &cx.node.jobs {
-        if is_heterogeneous(job, out) {
-            continue;
-        }
+    each(cx, out, |job, out| {
         let mut any = whole_node(cx, job, out);
         for start in Start::all(job) {
             if let Some(torchrun) = start.step.and_then(|s| s.torchrun) {
@@ -62,7 +56,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             let text = "the script starts no torchrun, and what it asks for is not compared with a node";
             out.not_applicable_to(subject(job, "job"), text).at(job.at(job.script.first_line()));
         }
-    }
+    });
 }
 
 /// Processes on a node against GPUs.

@@ -1,6 +1,6 @@
 //! `jobs/memlock`.
 
-use super::{READS, SBATCH, is_heterogeneous, no_script, subject};
+use super::{READS, SBATCH, each, subject};
 use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source};
 use linerate_formats::limits::Limit;
 use linerate_formats::sbatch::{Given, Opt, Value};
@@ -50,14 +50,7 @@ Leave out `ulimit -l NUMBER`. `#SBATCH --propagate=NONE` where slurmd runs with 
 };
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
-    if no_script(cx, out) {
-        return;
-    }
-    for job in &cx.node.jobs {
-        if !is_heterogeneous(job, out) {
-            judge(job, out);
-        }
-    }
+    each(cx, out, judge);
 }
 
 fn judge(job: &ScriptAt, out: &mut Findings) {

@@ -7,7 +7,7 @@ mod memlock;
 
 use crate::rule::{Rule, Source};
 use crate::{Cx, Findings, Subject};
-use linerate_formats::sbatch::{Given, Launcher, Opt, Script, Step};
+use linerate_formats::sbatch::{Given, Opt, Script, Step};
 use linerate_node::jobs::ScriptAt;
 use linerate_snapshot::Place;
 
@@ -29,13 +29,20 @@ fn no_script(cx: &Cx<'_>, out: &mut Findings) -> bool {
     cx.node.jobs.is_empty()
 }
 
-/// Answers where a script has several parts, of which only the first is read; `true` if it answered.
-fn is_heterogeneous(job: &ScriptAt, out: &mut Findings) -> bool {
-    if let Some(line) = job.script.parts {
-        let text = "a heterogeneous job (`#SBATCH hetjob`): its parts are not judged";
-        out.not_applicable_to(subject(job, "job"), text).at(job.at(line));
+/// Judges each script. Of one with several parts only the first is read: it is not judged.
+fn each(cx: &Cx<'_>, out: &mut Findings, judge: impl Fn(&ScriptAt, &mut Findings)) {
+    if no_script(cx, out) {
+        return;
     }
-    job.script.parts.is_some()
+    for job in &cx.node.jobs {
+        match job.script.parts {
+            Some(line) => {
+                let text = "a heterogeneous job (`#SBATCH hetjob`): its parts are not judged";
+                out.not_applicable_to(subject(job, "job"), text).at(job.at(line));
+            }
+            None => judge(job, out),
+        }
+    }
 }
 
 /// A part of a script.
@@ -70,11 +77,7 @@ impl<'a> Start<'a> {
 
     fn subject(&self) -> Subject {
         let Some(step) = self.step else { return subject(self.job, "job") };
-        let name = match step.launcher {
-            Launcher::Srun => "srun",
-            Launcher::Mpirun => "mpirun",
-            Launcher::Torchrun => "torchrun",
-        };
+        let name = step.launcher.name();
         // Several may be on one line.
         let before = self.job.script.steps.iter().take_while(|s| !std::ptr::eq(*s, step));
         let nth = match before.filter(|s| s.line == step.line).count() {

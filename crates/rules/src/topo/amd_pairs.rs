@@ -35,6 +35,11 @@ pub(super) fn no_table(cx: &Cx<'_>, gpus: &[Device], what: &str, out: &mut Findi
     true
 }
 
+/// Each two of some GPUs, once.
+pub(super) fn pairs(gpus: &[Device]) -> impl Iterator<Item = (Device, Device)> {
+    gpus.iter().enumerate().flat_map(|(n, a)| gpus.iter().skip(n + 1).map(move |b| (*a, *b)))
+}
+
 /// What a table says of two GPUs: of both directions, where both are there and the same; of one, where the other is missing from the text's form.
 pub(super) fn pair<'a>(cx: &Cx<'a>, what: What, a: Device, b: Device) -> Option<(&'a str, Place)> {
     match (cx.node.amd.cell(what, a, b), cx.node.amd.cell(what, b, a)) {

@@ -1,6 +1,6 @@
 //! `topo/gpu-peer-access`.
 
-use super::amd_pairs::{RCCL_TIPS, SMI_SOURCE, no_table, pair};
+use super::amd_pairs::{RCCL_TIPS, SMI_SOURCE, no_table, pair, pairs};
 use crate::{Cx, Effect, Findings, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::amd::{Device, What};
 use linerate_snapshot::Place;
@@ -45,23 +45,20 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         return;
     }
     let (mut enabled, mut unseen, mut failed, mut place) = (0_usize, 0_usize, 0_usize, None);
-    for (n, a) in gpus.iter().enumerate() {
-        for b in gpus.iter().skip(n + 1) {
-            let (one, other) = (access(cx, *a, *b), access(cx, *b, *a));
-            match (one, other) {
-                (Some((false, p)), _) | (_, Some((false, p))) => {
-                    failed += 1;
-                    if failed <= SHOWN {
-                        disabled(*a, *b, p, out);
-                    }
+    for (a, b) in pairs(&gpus) {
+        match (access(cx, a, b), access(cx, b, a)) {
+            (Some((false, p)), _) | (_, Some((false, p))) => {
+                failed += 1;
+                if failed <= SHOWN {
+                    disabled(a, b, p, out);
                 }
-                (None, None) => unseen += 1,
-                // A form that has each pair once has no other direction.
-                (Some((true, p)), None) | (None, Some((true, p))) | (Some((true, p)), Some(_)) => {
-                    let is_said = pair(cx, What::Access, *a, *b).is_some();
-                    (enabled, unseen) = (enabled + usize::from(is_said), unseen + usize::from(!is_said));
-                    place = place.or(Some(p));
-                }
+            }
+            (None, None) => unseen += 1,
+            // A form that has each pair once has no other direction.
+            (Some((true, p)), None) | (None, Some((true, p))) | (Some((true, p)), Some(_)) => {
+                let is_said = pair(cx, What::Access, a, b).is_some();
+                (enabled, unseen) = (enabled + usize::from(is_said), unseen + usize::from(!is_said));
+                place = place.or(Some(p));
             }
         }
     }

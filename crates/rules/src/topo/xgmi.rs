@@ -1,6 +1,6 @@
 //! `topo/xgmi`.
 
-use super::amd_pairs::{RCCL_TIPS, SMI_SOURCE, is_mi300x, no_table, pair};
+use super::amd_pairs::{RCCL_TIPS, SMI_SOURCE, is_mi300x, no_table, pair, pairs};
 use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::amd::{Device, What};
 use linerate_node::context::Role;
@@ -67,33 +67,26 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         return;
     }
     let hives = hives(cx, &gpus);
-    let (mut failed, mut unseen, mut place) = (0_usize, 0_usize, None);
+    let (mut failed, mut place) = (0_usize, None);
     for hive in &hives {
-        for (n, a) in hive.iter().enumerate() {
-            for b in hive.iter().skip(n + 1) {
-                match link(cx, *a, *b) {
-                    Some((Link::Xgmi, p)) => place = place.or(Some(p)),
-                    Some((Link::Pcie, p)) => {
-                        failed += 1;
-                        if failed <= SHOWN {
-                            missing(*a, *b, hive.len(), p, out);
-                        }
+        for (a, b) in pairs(hive) {
+            match link(cx, a, b) {
+                Some((Link::Xgmi, p)) => place = place.or(Some(p)),
+                Some((Link::Pcie, p)) => {
+                    failed += 1;
+                    if failed <= SHOWN {
+                        missing(a, b, hive.len(), p, out);
                     }
-                    None => unseen += 1,
                 }
+                None => {}
             }
         }
     }
-    // Between hives a pair that is not shown may join them.
-    let pairs = gpus.len() * (gpus.len() - 1) / 2;
-    let between = || {
-        let mut all = gpus.iter().enumerate().flat_map(|(n, a)| gpus.iter().skip(n + 1).map(move |b| (*a, *b)));
-        all.find_map(|(a, b)| link(cx, a, b)).map(|(_, p)| p)
-    };
-    let seen = gpus.iter().enumerate().flat_map(|(n, a)| gpus.iter().skip(n + 1).map(move |b| (*a, *b)));
-    unseen = unseen.max(pairs - seen.filter(|(a, b)| link(cx, *a, *b).is_some()).count());
+    // Between hives, too: a pair that is not shown may join them.
+    let between = || pairs(&gpus).find_map(|(a, b)| link(cx, a, b)).map(|(_, p)| p);
+    let (all, unseen) = (pairs(&gpus).count(), pairs(&gpus).filter(|(a, b)| link(cx, *a, *b).is_none()).count());
     if unseen > 0 {
-        let text = format_args!("the type of the link is not shown for {unseen} of {pairs} pairs of GPUs");
+        let text = format_args!("the type of the link is not shown for {unseen} of {all} pairs of GPUs");
         out.unknown(Subject::Node, text).at(cx.node.amd.broken_row.or_else(between)).see("amd-smi topology");
         return;
     }

@@ -29,8 +29,7 @@ pub(crate) fn run(a: &PlanArgs) -> Result<u8, Failure> {
     let rules = sources::select(&of_rules)?;
     let (snapshot, reached) = read(a)?;
     let node = Node::decode_as(&snapshot, a.role.map(Into::into));
-    let terms =
-        crate::terms_args::terms(&a.known, None)?.on(&linerate_rules::terms::names_of(&snapshot.label, &snapshot));
+    let terms = crate::terms_args::terms(&a.known, None)?.of(&snapshot.label, &snapshot);
     let audit = linerate_rules::audit(&node, &snapshot, &rules).on(terms);
     if !audit.suppressed.is_empty() {
         crate::output::remark(&format!(

@@ -9,7 +9,7 @@ use crate::yaml::{ITEM, Tree, documents};
 /// Whether a name may be shown.
 type IsPlain<'a> = &'a dyn Fn(&str) -> bool;
 
-/// The `network` mappings of a text. Lines never go back: what an alias brings counts where the alias stands.
+/// The `network` mappings of a text. Lines never go back: what an alias brings counts where the alias is.
 pub(super) fn forest(text: &str, is_plain: IsPlain<'_>, left_out: &mut Vec<LeftOut>) -> Vec<Tree> {
     let text = without_prompts(text);
     let documents = documents(&text, left_out);
