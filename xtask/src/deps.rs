@@ -95,7 +95,7 @@ fn same_features() -> Result<Found> {
 }
 
 fn binary() -> Result<Found> {
-    let path = shell::release()?;
+    let path = shell::dist()?;
     let size = std::fs::metadata(&path).map_err(|e| format!("{}: {e}", path.display()))?.len();
     let mut found = Found::default();
     found.notes.push(format!("{:.1} MiB (limit {} MiB)", size as f64 / f64::from(1 << 20), MAX_BINARY >> 20));

@@ -29,6 +29,7 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
                 .then(|| format!("../../{} differs from the list of facts", schema::FILE)),
         );
         found.extend(picture(check)?);
+        found.extend(verbs(check)?);
         Ok(found)
     });
     match result {
@@ -58,6 +59,24 @@ fn picture(check: bool) -> io::Result<Option<String>> {
     let drawn = shell::output(Command::new(linerate).args(own).current_dir(shell::root())).map_err(io::Error::other)?;
     let differs = own_file("docs/sick-8gpu.svg", &drawn, check)?;
     Ok(differs.then(|| format!("../sick-8gpu.svg differs from what `linerate topo {source}` draws")))
+}
+
+/// A page for each verb, written by the command itself.
+fn verbs(check: bool) -> io::Result<Vec<String>> {
+    let (linerate, dir) = (shell::dev("linerate").map_err(io::Error::other)?, shell::root().join("docs/verbs"));
+    let new = shell::target().join("verbs");
+    let _ = fs::remove_dir_all(&new);
+    shell::output(Command::new(linerate).args(["man", "--markdown"]).arg(&new)).map_err(io::Error::other)?;
+    let mut pages: Vec<(String, String)> = Vec::new();
+    for entry in fs::read_dir(&new)? {
+        let entry = entry?;
+        pages.push((entry.file_name().to_string_lossy().into_owned(), fs::read_to_string(entry.path())?));
+    }
+    if !check {
+        write(&dir, &pages)?;
+        return Ok(Vec::new());
+    }
+    Ok(stale(&dir, &pages)?.into_iter().map(|line| format!("../verbs/{line}")).collect())
 }
 
 /// Writes a file below the root of the repository; with `check` only says whether it differs.

@@ -52,9 +52,9 @@ pub(crate) fn has(program: &str) -> bool {
 }
 
 /// Builds the `linerate` that users get, and says where it is.
-pub(crate) fn release() -> Result<PathBuf> {
-    status(cargo().args(["build", "--quiet", "--release", "--package", "linerate"]))?;
-    Ok(target().join("release/linerate"))
+pub(crate) fn dist() -> Result<PathBuf> {
+    status(cargo().args(["build", "--quiet", "--profile", "dist", "--package", "linerate"]))?;
+    Ok(target().join("dist/linerate"))
 }
 
 /// Builds a program as the tests have it, and says where it is. With xtask beside it, whose features are the workspace's (`cargo xtask

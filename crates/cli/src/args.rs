@@ -21,12 +21,15 @@ Exit codes:
 #[derive(Debug, Parser)]
 #[command(name = "linerate", version, about, max_term_width = 100, after_help = EXIT_CODES)]
 pub(crate) struct Cli {
-    /// What packed input (.gz, .zst, .xz, .bz2, archives) may unpack to, in all: 500M, 20G (powers of 1024), 20GB (10^9). Without it, 64 MiB and 200 times
-    /// its bytes.
-    #[arg(long, global = true, value_name = "SIZE", value_parser = crate::budget::size)]
+    /// What packed input may unpack to, in all: 500M, 20G.
+    ///
+    /// Powers of 1024; 20GB is 20 × 10^9. Of .gz, .zst, .xz, .bz2 and archives. Without it, 64 MiB and 200 times its bytes.
+    #[arg(long, global = true, help_heading = "Texts and archives", value_name = "SIZE", value_parser = crate::budget::size)]
     pub(crate) max_input: Option<u64>,
-    /// Whose text a file holds, where neither it nor its name says so: `--host-of lspci2.txt=gpu002`. FILE is a path, the end of one, or `-`.
-    #[arg(long, global = true, value_name = "FILE=NAME", value_parser = crate::budget::host_of)]
+    /// Whose text a file holds: `--host-of lspci2.txt=gpu002`.
+    ///
+    /// Where neither it nor its name says so. FILE is a path, the end of one, or `-`.
+    #[arg(long, global = true, help_heading = "Texts and archives", value_name = "FILE=NAME", value_parser = crate::budget::host_of)]
     pub(crate) host_of: Vec<(PathBuf, String)>,
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -62,7 +65,7 @@ pub(crate) enum Command {
     Bench(Box<crate::bench_args::BenchArgs>),
     /// Hold nodes to a policy, learn one from good nodes, compare and test policies.
     Policy(crate::policy_args::PolicyArgs),
-    /// Plan the fixes of what was found, for the platform at hand: what, why, how to undo it, how to prove it.
+    /// Plan fixes for the platform at hand: what, why, how to undo and to prove it.
     Plan(crate::plan_args::PlanArgs),
     /// Apply a plan: change, reboot, read again, prove; journalled, so that it goes on after a crash.
     Apply(crate::plan_args::ApplyArgs),
@@ -89,11 +92,28 @@ pub(crate) enum Command {
         /// Directory to write into.
         #[arg(value_name = "DIR")]
         dir: Option<PathBuf>,
+        /// Write Markdown instead, as in docs/verbs.
+        #[arg(long, requires = "dir")]
+        markdown: bool,
     },
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    after_help = "\
+Examples:
+  sudo linerate audit                         this machine
+  linerate audit node.tar.zst                 a snapshot taken elsewhere
+  linerate audit lspci.txt                    a text that somebody pasted
+  linerate audit snapshots/                   each snapshot: a line, then a sum
+  linerate audit --on 'gpu[001-128],@rack7'   live nodes, over your own ssh
+  linerate audit --rule 'acs/*' --format json
+  linerate audit --fail-on high               for CI
+
+Exit codes: 0 all that was judged is right; 1 findings of severity low or above
+(--fail-on); 2 no findings, but something could not be seen; 3 usage or
+internal error",
+    after_long_help = "\
 Examples:
   sudo linerate audit                         this machine
   linerate audit node.tar.zst                 a snapshot taken elsewhere
@@ -113,10 +133,13 @@ Exit codes:
   0  everything that was judged is right
   1  findings of severity low or above (--fail-on); suppressed ones do not count
   2  no findings, but something could not be seen, a node could not be read, or a limit left part of the source out
-  3  usage or internal error")]
+  3  usage or internal error"
+)]
 pub(crate) struct AuditArgs {
-    /// What to audit: a snapshot, a tree or archive with sys/ and proc/, a text of lspci, mlxconfig, nvidia-smi, dmesg …, a
-    /// directory of such texts, a directory of snapshots, a fleet's directory, or `-`. Without it, this machine.
+    /// What to audit, if not this machine.
+    ///
+    /// A snapshot, a tree or archive with sys/ and proc/, a text of lspci, mlxconfig, nvidia-smi, dmesg …, a directory of such texts, a directory of
+    /// snapshots, a fleet's directory, or `-`.
     #[arg(value_name = "SOURCE", conflicts_with = "on")]
     pub(crate) sources: Vec<PathBuf>,
     /// Audit the system whose root directory is mounted here.
@@ -129,31 +152,40 @@ pub(crate) struct AuditArgs {
     /// Form of the report.
     #[arg(long, short, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
-    /// Version of the JSON schema: 2 tags each fact as known, absent or unreadable (the default), 1 writes it as earlier
-    /// releases did.
+    /// Version of the JSON schema.
+    ///
+    /// 2 tags each fact as known, absent or unreadable (the default), 1 writes it as earlier releases did.
     #[arg(long, value_enum, value_name = "VERSION")]
     pub(crate) schema: Option<SchemaArg>,
     /// Write the report here instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Only these rules: an id, or a pattern such as 'acs/*'. May be repeated.
+    /// Only these rules: an id, or a pattern such as 'acs/*'.
+    ///
+    /// May be repeated.
     #[arg(long = "rule", short, value_name = "PATTERN", value_parser = crate::ids::Ids::Rules, hide_possible_values = true)]
     pub(crate) rules: Vec<String>,
-    /// Fail only on findings of this severity or above (exit code 1). Then 2 means that a finding at or above it cannot be ruled out. [default: low]
+    /// Fail only on findings of this severity or above (exit code 1).
+    ///
+    /// Then 2 means that a finding at or above it cannot be ruled out. [default: low]
     #[arg(long, help_heading = "Known findings", value_enum, value_name = "SEVERITY")]
     pub(crate) fail_on: Option<crate::terms_args::FailOn>,
     #[command(flatten)]
     pub(crate) known: crate::terms_args::SuppressArgs,
-    /// An earlier snapshot or dump of this one node: error counters are judged by what grew since, instead of by their totals.
+    /// An earlier snapshot: judge counters by what grew since.
+    ///
+    /// Or an earlier dump, of this one node. Without it, error counters are judged by their totals.
     #[arg(long, value_name = "EARLIER", conflicts_with = "on")]
     pub(crate) before: Option<PathBuf>,
-    /// Role of the node, where the source does not show it.
+    /// Role of the node, if the source lacks it.
     #[arg(long, value_enum, value_name = "ROLE")]
     pub(crate) role: Option<RoleArg>,
-    /// List passes and not-applicable rules with their evidence, too. Of many nodes: name those on which a rule is unknown.
+    /// List passes and not-applicable rules, too.
+    ///
+    /// With their evidence. Of many nodes: name those on which a rule is unknown.
     #[arg(long, short)]
     pub(crate) verbose: bool,
-    /// Keep serials, GUIDs, addresses and host names of live nodes as they are.
+    /// Keep serials, GUIDs, addresses and names of live nodes.
     #[arg(long)]
     pub(crate) no_redact: bool,
     /// When to colour.
@@ -183,8 +215,9 @@ Exit codes:
   2  a limit, or damage, left part of the source out
   3  usage or internal error")]
 pub(crate) struct TopoArgs {
-    /// What to read: a snapshot or an archive of one, a directory with a system's tree, pasted texts (lspci -vvv,
-    /// nvidia-smi), or NCCL's topology XML. Without it, this machine.
+    /// What to read, if not this machine.
+    ///
+    /// A snapshot or an archive of one, a directory with a system's tree, pasted texts (lspci -vvv, nvidia-smi), or NCCL's topology XML.
     #[arg(value_name = "SOURCE", conflicts_with = "on")]
     pub(crate) source: Option<PathBuf>,
     /// The system whose root directory is mounted here.
@@ -201,34 +234,52 @@ pub(crate) struct TopoArgs {
     /// Release of NCCL, such as 2.21 or 2.21.5.
     #[arg(long, value_name = "VERSION", default_value_t = linerate_topology::Version::REFERENCE, value_parser = modelled)]
     pub(crate) nccl: linerate_topology::Version,
-    /// A variable of NCCL's environment, KEY=VALUE. May be repeated.
+    /// A variable of NCCL's environment, KEY=VALUE.
+    ///
+    /// May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) env: Vec<String>,
-    /// Number of identical nodes in the job: decides what rings and trees there are, and the ceiling across nodes.
+    /// Number of identical nodes in the job.
+    ///
+    /// It decides what rings and trees there are, and the ceiling across nodes.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) nodes: u32,
-    /// Also what could be reached, how that is derived, and what limits it. In text and JSON.
+    /// Also what could be reached, and what limits it.
+    ///
+    /// And how that is derived. In text and JSON.
     #[arg(long)]
     pub(crate) ceiling: bool,
-    /// How NCCL decides about two devices: GPU0, mlx5_0, or bus ids. In text, instead of the report.
+    /// How NCCL decides about two devices: GPU0, mlx5_0.
+    ///
+    /// Or bus ids. In text, instead of the report.
     #[arg(long, num_args = 2, value_names = ["A", "B"])]
     pub(crate) explain: Vec<String>,
-    /// The same with a change, and what differs. May be repeated.
+    /// The same with a change, and what differs.
+    ///
+    /// May be repeated.
     #[arg(long, value_name = "CHANGE")]
     pub(crate) what_if: Vec<linerate_topology::what_if::Change>,
-    /// How to read an XML: as a file that NCCL fills in, or as a dump that is complete. Default: detected from its content.
+    /// How to read an XML. Without it, by its content.
+    ///
+    /// As a file that NCCL fills in, or as a dump that is complete.
     #[arg(long = "as", value_enum, value_name = "KIND")]
     pub(crate) input: Option<XmlKind>,
-    /// Where the source does not say it: compute capability of the GPUs, times ten.
+    /// Compute capability of the GPUs, times ten.
+    ///
+    /// Where the source does not say it.
     #[arg(long, value_name = "SM", value_parser = clap::value_parser!(i32).range(30..=200))]
     pub(crate) assume_sm: Option<i32>,
-    /// Where the source does not say it: NVLinks of each GPU to NVLink switches; 0 for none.
+    /// NVLinks of each GPU to NVLink switches; 0 for none.
+    ///
+    /// Where the source does not say it.
     #[arg(long, value_name = "LINKS", value_parser = clap::value_parser!(u32).range(0..=64))]
     pub(crate) assume_nvlinks: Option<u32>,
-    /// Where the source does not say it: speed of a NIC in Gb/s.
+    /// Speed of a NIC in Gb/s.
+    ///
+    /// Where the source does not say it.
     #[arg(long, value_name = "GBPS", value_parser = clap::value_parser!(u32).range(1..=3200))]
     pub(crate) assume_nic_gbps: Option<u32>,
-    /// Keep serials, GUIDs, addresses and host names of live nodes as they are.
+    /// Keep serials, GUIDs, addresses and names of live nodes.
     #[arg(long)]
     pub(crate) no_redact: bool,
     /// When to colour.
@@ -294,12 +345,15 @@ Exit codes:
   3  usage or internal error")]
 #[command(mut_arg("verbose", |a| a.help("Name the sources of every judgement")))]
 pub(crate) struct EnvCheckArgs {
-    /// What to read: a shell environment, /proc/PID/environ, a job script, a pod spec or another manifest, a Dockerfile, nccl.conf, a
-    /// log of NCCL, or `-`. Each is known by its content. Without it, this process's environment, /etc/nccl.conf and ~/.nccl.conf;
-    /// with --node or --on, that node's /etc/nccl.conf.
+    /// What to read, if not this process's environment.
+    ///
+    /// A shell environment, /proc/PID/environ, a job script, a pod spec or another manifest, a Dockerfile, nccl.conf, a log of NCCL, or `-`. Each is
+    /// known by its content. Without it, /etc/nccl.conf and ~/.nccl.conf are read, too; with --node or --on, that node's /etc/nccl.conf.
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// The node on which it runs: a snapshot, a tree, pasted texts; `/` is this machine.
+    /// The node on which it runs; `/` is this machine.
+    ///
+    /// A snapshot, a tree, or pasted texts.
     #[arg(long, value_name = "SNAPSHOT", conflicts_with = "on")]
     pub(crate) node: Option<PathBuf>,
     #[command(flatten)]
@@ -349,15 +403,21 @@ Exit codes:
   3  usage or internal error")]
 #[command(mut_arg("verbose", |a| a.help("All evidence, all inputs, whole lists")))]
 pub(crate) struct DoctorArgs {
-    /// What to read: files, pipes, directories, snapshots, or `-` for standard input. Without it, what is piped to this command.
+    /// What to read. Without it, what is piped in.
+    ///
+    /// Files, pipes, directories, snapshots, or `-` for standard input.
     #[arg(value_name = "FILE|DIR")]
     pub(crate) inputs: Vec<PathBuf>,
-    /// A node of the job: a snapshot, a tree, a directory of snapshots, or `/` for this machine. May be repeated.
+    /// A node of the job; `/` is this machine.
+    ///
+    /// A snapshot, a tree, or a directory of snapshots. May be repeated.
     #[arg(long = "node", value_name = "SNAPSHOT")]
     pub(crate) nodes: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) on: OnArgs,
-    /// Network ports of each node, where no node is given: 4x400G, with ,ib or ,roce and ,mtu=4096 where known.
+    /// Network ports of each node: 4x400G.
+    ///
+    /// With ,ib or ,roce and ,mtu=4096 where known. Where no node is given.
     #[arg(long, value_name = "LINKS")]
     pub(crate) link: Option<linerate_topology::ceiling::Links>,
     /// Form of the answer.
@@ -388,8 +448,9 @@ Examples:
   linerate explain symptom/gpudirect-disabled          from what one sees to what decides
   linerate explain symptom                             all symptoms")]
 pub(crate) struct ExplainArgs {
-    /// Id of a rule, a symptom or a cause, as in reports, or a variable such as NCCL_IB_HCA. An area or a pattern ('acs/*') lists what it names; so do
-    /// `symptom` and `cause`.
+    /// Id of a rule, symptom or cause; or a variable.
+    ///
+    /// As in reports; a variable such as NCCL_IB_HCA. An area or a pattern ('acs/*') lists what it names; so do `symptom` and `cause`.
     #[arg(value_name = "ID", value_parser = crate::ids::Ids::Explained, hide_possible_values = true)]
     pub(crate) id: String,
     /// When to colour.

@@ -32,7 +32,9 @@ pub(crate) enum BenchCommand {
 /// Where the history is.
 #[derive(Debug, Args)]
 pub(crate) struct StoreArgs {
-    /// The history's file. Without it: $LINERATE_STORE, else linerate/history.db below $XDG_DATA_HOME or ~/.local/share.
+    /// The history's file.
+    ///
+    /// Without it: $LINERATE_STORE, else linerate/history.db below $XDG_DATA_HOME or ~/.local/share.
     #[arg(long, value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
 }
@@ -89,19 +91,25 @@ Exit codes:
   2  something looks like a result and could not be read, or is beyond a limit
   3  usage or internal error, or nothing was read at all")]
 pub(crate) struct ImportArgs {
-    /// Files, directories, or `-`. Each is known by its content; packed ones (.gz, .zst, .xz, .bz2) are unpacked.
+    /// Files, directories, or `-`.
+    ///
+    /// Each is known by its content; packed ones (.gz, .zst, .xz, .bz2) are unpacked.
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Snapshot of a node that took part; every run then knows its configuration. May be repeated.
+    /// Snapshot of a node that took part.
+    ///
+    /// Every run then knows its configuration. May be repeated.
     #[arg(long, value_name = "SNAPSHOT")]
     pub(crate) node: Vec<PathBuf>,
-    /// A word to find the runs by. May be repeated.
+    /// A word to find the runs by.
+    ///
+    /// May be repeated.
     #[arg(long, value_name = "WORD")]
     pub(crate) label: Vec<String>,
     /// Read only; keep nothing.
     #[arg(long)]
     pub(crate) no_store: bool,
-    /// Say how much was read, and what is wrong, in a few lines; not the values.
+    /// Say how much was read, and what is wrong; no values.
     #[arg(long, short, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
     #[command(flatten)]
@@ -134,19 +142,27 @@ pub(crate) struct CompareArgs {
     /// The side that is judged.
     #[arg(value_name = "B", conflicts_with = "columns")]
     pub(crate) b: Option<String>,
-    /// Two columns of a table in A as the two sides. Without B and without this: the columns of a table that has two.
+    /// Two columns of a table in A as the two sides.
+    ///
+    /// Without B and without this: the columns of a table that has two.
     #[arg(long, value_name = "X,Y", value_parser = two)]
     pub(crate) columns: Option<(String, String)>,
-    /// More runs of side A. May be repeated.
+    /// More runs of side A.
+    ///
+    /// May be repeated.
     #[arg(long = "a", value_name = "RUN")]
     pub(crate) more_a: Vec<String>,
-    /// More runs of side B. May be repeated.
+    /// More runs of side B.
+    ///
+    /// May be repeated.
     #[arg(long = "b", value_name = "RUN")]
     pub(crate) more_b: Vec<String>,
     /// Differences below this count as none.
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
     pub(crate) threshold: f64,
-    /// Only this metric (busbw, latency, tps …). May be repeated.
+    /// Only this metric (busbw, latency, tps …).
+    ///
+    /// May be repeated.
     #[arg(long, value_name = "METRIC")]
     pub(crate) metric: Vec<String>,
     /// Hosts of side A, where the outputs do not show it.
@@ -155,10 +171,14 @@ pub(crate) struct CompareArgs {
     /// Hosts of side B.
     #[arg(long, value_name = "HOSTS", value_delimiter = ',')]
     pub(crate) nodes_b: Vec<String>,
-    /// Snapshot of a node of side A. May be repeated.
+    /// Snapshot of a node of side A.
+    ///
+    /// May be repeated.
     #[arg(long, value_name = "SNAPSHOT")]
     pub(crate) node_a: Vec<PathBuf>,
-    /// Snapshot of a node of side B. May be repeated.
+    /// Snapshot of a node of side B.
+    ///
+    /// May be repeated.
     #[arg(long, value_name = "SNAPSHOT")]
     pub(crate) node_b: Vec<PathBuf>,
     #[command(flatten)]
@@ -166,7 +186,7 @@ pub(crate) struct CompareArgs {
     /// Also a bootstrap of runs, with so many resamples.
     #[arg(long, value_name = "RESAMPLES", value_parser = clap::value_parser!(u32).range(200..=1_000_000))]
     pub(crate) bootstrap: Option<u32>,
-    /// Print side A as a table in which side B is to be filled in.
+    /// Print side A as a table to fill side B in.
     #[arg(long, conflicts_with_all = ["b", "more_b", "columns"])]
     pub(crate) template: bool,
     /// Draw what is compared, too.
@@ -179,7 +199,9 @@ pub(crate) struct CompareArgs {
 /// What the links allow, where no snapshot shows it.
 #[derive(Debug, Args)]
 pub(crate) struct LinkArgs {
-    /// Network ports of each node: 4x400G, with ,ib or ,roce and ,mtu=4096 where known.
+    /// Network ports of each node: 4x400G.
+    ///
+    /// With ,ib or ,roce and ,mtu=4096 where known.
     #[arg(long, value_name = "LINKS")]
     pub(crate) link: Option<Links>,
     /// Nodes of the job, where the output does not show it.
@@ -208,10 +230,14 @@ Exit codes:
   2  it ended before its plan did
   3  usage or internal error, or something is missing")]
 pub(crate) struct RunArgs {
+    /// A suite, a kind, or tests.
+    ///
     /// A suite (quick, network, rdma, storage, full), a kind (iperf3, perftest …) or tests, separated by commas.
     #[arg(value_name = "SUITE|KIND")]
     pub(crate) what: String,
-    /// Hosts: local, HOST, USER@HOST:PORT, each with =ADDRESS where the data goes another way, and always for MPI. The first measures, the second serves.
+    /// Hosts: local, HOST, USER@HOST:PORT.
+    ///
+    /// Each with =ADDRESS where the data goes another way, and always for MPI. The first measures, the second serves.
     #[arg(long, value_name = "HOSTS", default_value = "local")]
     pub(crate) on: String,
     /// How often each test is measured.
@@ -223,7 +249,9 @@ pub(crate) struct RunArgs {
     /// Seconds of one measurement.
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..=3600))]
     pub(crate) seconds: Option<u32>,
-    /// Settings to compare, run in turns (A B B A): `NAME: VAR=VALUE … args=ARG,ARG`. May be repeated.
+    /// Settings to compare: `NAME: VAR=VALUE … args=ARG,ARG`.
+    ///
+    /// They are run in turns (A B B A). May be repeated.
     #[arg(long, value_name = "SETTING")]
     pub(crate) variant: Vec<String>,
     /// Directory for tests of storage.
@@ -244,22 +272,30 @@ pub(crate) struct RunArgs {
     /// A port to try first.
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
-    /// A further argument of ssh: Port=2222 as its `-o` takes it, or as it is (-F, and then a file). May be repeated.
+    /// A further argument of ssh, such as Port=2222.
+    ///
+    /// As its `-o` takes it, or as it is (-F, and then a file). May be repeated.
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     pub(crate) ssh_option: Vec<String>,
     /// Leave out tests whose program a host lacks.
     #[arg(long)]
     pub(crate) skip_missing: bool,
-    /// Take no snapshots: nothing is known then about the configuration that was measured.
+    /// Take no snapshots.
+    ///
+    /// Nothing is known then about the configuration that was measured.
     #[arg(long)]
     pub(crate) no_snapshot: bool,
-    /// Say what would run, and what it would cost; run nothing.
+    /// Say what would run and what it would cost; run nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// A word to find the runs by. May be repeated.
+    /// A word to find the runs by.
+    ///
+    /// May be repeated.
     #[arg(long, value_name = "WORD")]
     pub(crate) label: Vec<String>,
-    /// Also write the tools' own outputs, and the snapshots, into this directory.
+    /// Also write the tools' own outputs here.
+    ///
+    /// And the snapshots; a directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<PathBuf>,
     /// Keep nothing in the history.
@@ -290,10 +326,14 @@ pub(crate) struct FilterArgs {
     /// A host that took part.
     #[arg(long)]
     pub(crate) host: Option<String>,
-    /// A label of the runs. May be repeated.
+    /// A label of the runs.
+    ///
+    /// May be repeated.
     #[arg(long)]
     pub(crate) label: Vec<String>,
-    /// A parameter, as KEY=VALUE: ranks=16. May be repeated.
+    /// A parameter, as KEY=VALUE: ranks=16.
+    ///
+    /// May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) param: Vec<String>,
     /// Not older than this: 7d, 12h.
@@ -318,16 +358,22 @@ Examples:
 pub(crate) struct HistoryArgs {
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// What each measurement has been: smallest, quartiles, largest, with its n.
+    /// What each measurement has been: quartiles and range.
+    ///
+    /// Smallest, quartiles, largest, with its n.
     #[arg(long, group = "what")]
     pub(crate) band: bool,
     /// The best runs of each measurement.
     #[arg(long, group = "what")]
     pub(crate) best: bool,
-    /// Write all runs that fit: by the file's ending .csv, .json, .jsonl or .parquet.
+    /// Write all runs that fit into this file.
+    ///
+    /// By its ending as .csv, .json, .jsonl or .parquet.
     #[arg(long, value_name = "FILE", group = "what")]
     pub(crate) export: Option<PathBuf>,
-    /// Set a target of this name, for --metric (and --kind, --tool, --size, --param), with --low or --high.
+    /// Set a target of this name.
+    ///
+    /// For --metric (and --kind, --tool, --size, --param), with --low or --high.
     #[arg(long, value_name = "NAME", group = "what")]
     pub(crate) target: Option<String>,
     /// A target's lower end, with its unit: 194GB/s.
@@ -388,7 +434,9 @@ Examples:
   linerate bench plot before/ after/ --format svg -o sweep.svg
   linerate bench plot train.log --kind timeline --metric tps")]
 pub(crate) struct PlotArgs {
-    /// One side, or two: files, directories, runs of the history, label:WORD.
+    /// One side, or two.
+    ///
+    /// Files, directories, runs of the history, label:WORD.
     #[arg(value_name = "RUN", required = true, num_args = 1..=2)]
     pub(crate) sides: Vec<String>,
     /// What is drawn.
@@ -424,12 +472,16 @@ pub(crate) struct SummaryArgs {
     /// Files, directories, runs of the history, label:WORD.
     #[arg(value_name = "RUN", required = true)]
     pub(crate) runs: Vec<String>,
-    /// Bytes of gradients that are synchronised in a step, for what the network means to training.
+    /// Bytes of gradients that a step synchronises.
+    ///
+    /// For what the network means to training.
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub(crate) gradient: Option<u64>,
     #[command(flatten)]
     pub(crate) links: LinkArgs,
-    /// Snapshot of a node. May be repeated.
+    /// Snapshot of a node.
+    ///
+    /// May be repeated.
     #[arg(long, value_name = "SNAPSHOT")]
     pub(crate) node: Vec<PathBuf>,
     #[command(flatten)]

@@ -10,7 +10,9 @@ use std::sync::{Mutex, PoisonError};
 
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct NodesArg {
-    /// Only these nodes of the sources, in ClusterShell's syntax: gpu[001-128,130], 'gpu[1-8]!gpu7'.
+    /// Only these nodes of the sources: gpu[001-128,130].
+    ///
+    /// In ClusterShell's syntax, such as 'gpu[1-8]!gpu7'.
     #[arg(long, value_name = "SET", conflicts_with = "on")]
     pub(crate) nodes: Option<String>,
 }

@@ -32,23 +32,31 @@ Exit codes:
   2  with --on: some nodes were not collected, it was interrupted, or the index could not be written
   3  usage or internal error")]
 pub(crate) struct CollectArgs {
-    /// Where to write the snapshot (node.tar.zst); `-` is standard output. With --on, the directory (fleet).
+    /// Where to write; `-` is standard output.
+    ///
+    /// The snapshot (node.tar.zst); with --on, the directory (fleet).
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Capture the system whose root directory is mounted here. Commands are not run then.
+    /// Capture the system whose root is mounted here.
+    ///
+    /// Commands are not run then.
     #[arg(long, value_name = "DIR", conflicts_with = "on")]
     pub(crate) root: Option<PathBuf>,
-    /// Keep serials, GUIDs, addresses and host names as they are.
+    /// Keep serials, GUIDs, addresses and host names.
     #[arg(long)]
     pub(crate) no_redact: bool,
-    /// Hash with the key in this file, so that hashes match over nodes and times, and `redact reveal` reads them back. Default: a new key
-    /// for each snapshot, which is not kept. The file is made (0600) if it does not exist; hosts never see it.
+    /// Hash with the key in this file.
+    ///
+    /// Then hashes match over nodes and times, and `redact reveal` reads them back. Default: a new key for each snapshot, which is not kept. The file
+    /// is made (0600) if it does not exist; hosts never see it.
     #[arg(long, value_name = "FILE", conflicts_with = "no_redact")]
     pub(crate) redact_key: Option<PathBuf>,
     /// Do not run any command; read files only.
     #[arg(long, conflicts_with = "on")]
     pub(crate) no_commands: bool,
-    /// Only what grows, for `watch counters`: counters, and what shows whose they are.
+    /// Only what grows, for `watch counters`.
+    ///
+    /// Counters, and what shows whose they are.
     #[arg(long, conflicts_with = "on")]
     pub(crate) counters: bool,
     /// No progress on standard error.

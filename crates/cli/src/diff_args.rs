@@ -25,7 +25,9 @@ Exit codes:
   3  usage or internal error")]
 #[command(mut_arg("verbose", |a| a.help("Name the id of each fact")))]
 pub(crate) struct DiffArgs {
-    /// Two sources, or a directory that holds just two: snapshots, trees, pasted texts; `/` is this machine.
+    /// Two sources, or a directory of just two.
+    ///
+    /// Snapshots, trees, pasted texts; `/` is this machine.
     #[arg(value_name = "SOURCE", required_unless_present = "on", conflicts_with = "on", num_args = 1..=2)]
     pub(crate) sources: Vec<PathBuf>,
     #[command(flatten)]

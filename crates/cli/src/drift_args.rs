@@ -29,19 +29,24 @@ Exit codes:
   3  usage or internal error")]
 #[command(mut_arg("verbose", |a| a.help("All values and configurations, and the id of each fact")))]
 pub(crate) struct DriftArgs {
-    /// Snapshots, trees, directories of them, or a fleet's directory.
+    /// Snapshots, trees, or directories of them.
+    ///
+    /// Or a fleet's directory.
     #[arg(value_name = "SOURCE", required_unless_present = "on", conflicts_with = "on")]
     pub(crate) sources: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) of: crate::chosen::NodesArg,
     #[command(flatten)]
     pub(crate) on: OnArgs,
-    /// The node that is right by definition. Without it, `reference` of linerate.toml (of all, or of a group for classes whose nodes are all in
-    /// it); without one, what most nodes of a class show is the norm.
+    /// The node that is right by definition.
+    ///
+    /// Without it, `reference` of linerate.toml (of all, or of a group for classes whose nodes are all in it); without one, what most nodes of a
+    /// class show is the norm.
     #[arg(long, value_name = "NODE")]
     pub(crate) reference: Option<String>,
-    /// Compare each node with its own past: its newest snapshot with the newest that is not younger than this, by what an index keeps
-    /// of both. Of a fleet's directory, or of its index.
+    /// Compare each node with its own past.
+    ///
+    /// Its newest snapshot with the newest that is not younger than this, by what an index keeps of both. Of a fleet's directory, or of its index.
     #[arg(long, value_name = "TIME", value_parser = crate::index_args::moment, conflicts_with_all = ["reference", "on"])]
     pub(crate) since: Option<u64>,
     /// Form of the answer.

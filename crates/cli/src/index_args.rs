@@ -32,7 +32,9 @@ Exit codes:
   2  the same, but some snapshots could not be read
   3  usage or internal error")]
 pub(crate) struct IndexArgs {
-    /// The directory: NODE/TIME.tar.zst as `linerate collect` writes them, archives, trees and texts.
+    /// The fleet's directory.
+    ///
+    /// NODE/TIME.tar.zst as `linerate collect` writes them, archives, trees and texts.
     #[arg(value_name = "DIR", default_value = "fleet")]
     pub(crate) dir: PathBuf,
     /// Read all snapshots again.
@@ -73,19 +75,29 @@ pub(crate) struct WhereArgs {
     /// The fleet's directory, or an index.
     #[arg(value_name = "DIR", default_value = "fleet")]
     pub(crate) dir: PathBuf,
-    /// What is to hold as well. May be repeated.
+    /// What is to hold as well.
+    ///
+    /// May be repeated.
     #[arg(long, value_name = "CONDITION")]
     pub(crate) and: Vec<String>,
-    /// Only these nodes, in ClusterShell's syntax: gpu[001-128,130], 'gpu[1-8]!gpu7'.
+    /// Only these nodes: gpu[001-128,130].
+    ///
+    /// In ClusterShell's syntax, such as 'gpu[1-8]!gpu7'.
     #[arg(long, value_name = "SET")]
     pub(crate) nodes: Option<String>,
-    /// Only of these subjects: 'rail 3 NIC', 'rail * NIC', 'GPU 0', 'NUMA node 1', node.
+    /// Only of these subjects: 'rail 3 NIC', 'GPU 0', node.
+    ///
+    /// Also 'rail * NIC', 'NUMA node 1'.
     #[arg(long, value_name = "SUBJECT")]
     pub(crate) subject: Option<String>,
-    /// Of each node the newest snapshot that is not younger than this: 2026-11-01, 2026-11-01T12:30:00Z.
+    /// As it was then: 2026-11-01, 2026-11-01T12:30:00Z.
+    ///
+    /// Of each node the newest snapshot that is not younger than this.
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(crate) at: Option<u64>,
-    /// All snapshots of each node, not the newest alone: nodes of which any fulfils the condition.
+    /// All snapshots of each node, not the newest alone.
+    ///
+    /// Nodes of which any fulfils the condition.
     #[arg(long, conflicts_with = "at")]
     pub(crate) all_times: bool,
     /// Form of the answer.

@@ -11,6 +11,7 @@ mod cmd;
 mod collect_args;
 mod diff_args;
 mod drift_args;
+mod help;
 mod ids;
 mod index_args;
 mod interrupt;
@@ -37,7 +38,7 @@ mod vm_nccl_args;
 mod watch_args;
 
 use args::{Cli, Command};
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 use std::process::ExitCode;
 
 /// Decoding a node is thousands of small allocations; of a fleet's time, the C library's allocator takes a tenth more.
@@ -74,7 +75,10 @@ fn end_on_signals() {
 }
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let args = help::usual(std::env::args_os().collect());
+    let mut command = help::laid_out(Cli::command(), help::Length::of(&args));
+    let parsed = command.try_get_matches_from_mut(&args).and_then(|m| Cli::from_arg_matches(&m));
+    let cli = match parsed.map_err(|e| e.format(&mut command)) {
         Ok(cli) => cli,
         Err(e) => {
             let failed = e.use_stderr();
@@ -114,7 +118,8 @@ fn main() -> ExitCode {
         Command::Explain(a) => cmd::explain::run(&a),
         Command::Rules(a) => cmd::rules::run(&a),
         Command::Completions { shell } => cmd::shell::completions(shell),
-        Command::Man { dir } => cmd::shell::man(dir.as_deref()),
+        Command::Man { dir: Some(dir), markdown: true } => cmd::pages::write(&dir),
+        Command::Man { dir, .. } => cmd::shell::man(dir.as_deref()),
     };
     for file in budget::hosts().unused() {
         output::remark(&format!("--host-of {}: no text of this name was read", file.display()));

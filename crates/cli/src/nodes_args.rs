@@ -38,7 +38,9 @@ Exit codes:
   3  usage or internal error")]
 #[command(mut_arg("verbose", |a| a.help("All groups, sources and remarks, uncut")))]
 pub(crate) struct NodesArgs {
-    /// The nodes, in ClusterShell's syntax: gpu[001-128,130], @group, @source:group, 'rack1-*'. Without it, all.
+    /// The nodes: gpu[001-128,130], @group, 'rack1-*'.
+    ///
+    /// In ClusterShell's syntax, also @source:group. Without it, all.
     #[arg(value_name = "SET")]
     pub(crate) set: Option<String>,
     #[command(flatten)]

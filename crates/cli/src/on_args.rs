@@ -18,8 +18,9 @@ pub(crate) struct OnArgs {
 /// The same, for commands that have arguments of `ssh` already.
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
-    /// Read these nodes live: a set such as gpu[001-128,130], @group, 'rack1-*', @slurm:partition/gpu!gpu007; or hosts: local,
-    /// root@node1:2222.
+    /// Read these nodes live: gpu[001-128], @group, host1.
+    ///
+    /// A set such as gpu[001-128,130], @group, 'rack1-*', @slurm:partition/gpu!gpu007; or hosts: local, root@node1:2222.
     #[arg(long, help_heading = LIVE, value_name = "SET")]
     pub(crate) on: Option<String>,
     /// Connections at a time.
@@ -34,7 +35,9 @@ pub(crate) struct ReadArgs {
     /// What collects on the node.
     #[arg(long, help_heading = LIVE, value_enum, default_value_t = CollectorArg::Auto, requires = "on")]
     pub(crate) collector: CollectorArg,
-    /// The program that is put on nodes, instead of this one: one for each kind of machine. May be repeated.
+    /// The program that is put on nodes.
+    ///
+    /// Instead of this one: one for each kind of machine. May be repeated.
     #[arg(long, help_heading = LIVE, value_name = "FILE", requires = "on")]
     pub(crate) program: Vec<PathBuf>,
     #[command(flatten)]

@@ -9,43 +9,56 @@ use std::path::PathBuf;
 /// How a node is reached.
 #[derive(Debug, Args)]
 pub(crate) struct Reach {
-    /// Node to reach over SSH: HOST, USER@HOST or USER@HOST:PORT; `linerate` of this version must be installed on it. Default: this
-    /// machine.
+    /// Node to reach over SSH, if not this machine.
+    ///
+    /// [USER@]HOST[:PORT], with this version of `linerate` on it.
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
     #[command(flatten)]
     pub(crate) ssh: SshArgs,
-    /// A directory to change instead of a machine, for rehearsals: its own programs reboot it.
+    /// A directory to change, for rehearsals.
+    ///
+    /// Instead of a machine: its own programs reboot it.
     #[arg(long, value_name = "DIR", hide = true, conflicts_with = "host")]
     pub(crate) root: Option<PathBuf>,
 }
 
-/// The heading of these options.
+/// Headings of options.
+const FORMS: &str = "Details of a form";
 const BMC: &str = "BIOS settings, by the BMC's Redfish service";
 
 /// How BMCs are reached.
 #[derive(Debug, Args)]
 pub(crate) struct RedfishArgs {
-    /// BMC of the node: https://ADDRESS[:PORT]. With several hosts HOST=URL for each, HOST as in --host. May be repeated. The program `curl`
-    /// carries it; TLS is verified.
-    #[arg(long, help_heading = BMC, value_name = "[HOST=]URL")]
+    /// BMC: [HOST=]https://ADDRESS[:PORT].
+    ///
+    /// With several hosts HOST=URL for each, HOST as in --host. May be repeated. The program `curl` carries it; TLS is verified.
+    #[arg(long, help_heading = BMC, value_name = "URL")]
     pub(crate) redfish: Vec<String>,
-    /// User of the BMC. The password is read from LINERATE_REDFISH_PASSWORD, or from a file; it is kept nowhere.
+    /// User of the BMC.
+    ///
+    /// The password is read from LINERATE_REDFISH_PASSWORD, or from a file; it is kept nowhere.
     #[arg(long, help_heading = BMC, value_name = "USER", requires = "redfish")]
     pub(crate) redfish_user: Option<String>,
     /// File whose first line is the password.
     #[arg(long, help_heading = BMC, value_name = "FILE", requires = "redfish_user")]
     pub(crate) redfish_password_file: Option<PathBuf>,
-    /// A netrc file with users and passwords, where BMCs differ in them.
+    /// A netrc file with users and passwords.
+    ///
+    /// Where BMCs differ in them.
     #[arg(long, help_heading = BMC, value_name = "FILE", requires = "redfish", conflicts_with = "redfish_user")]
     pub(crate) redfish_netrc: Option<PathBuf>,
-    /// Which system of the BMC, by its id, UUID, serial number or name, where it has several.
+    /// Which system of the BMC.
+    ///
+    /// Where it has several: by its id, UUID, serial number or name.
     #[arg(long, help_heading = BMC, value_name = "SYSTEM", requires = "redfish")]
     pub(crate) redfish_system: Option<String>,
-    /// Certificates to trust instead of the system's.
+    /// Certificates to trust.
+    ///
+    /// Instead of the system's.
     #[arg(long, help_heading = BMC, value_name = "FILE", requires = "redfish")]
     pub(crate) redfish_cacert: Option<PathBuf>,
-    /// Do not verify the BMC's TLS certificate.
+    /// Do not verify TLS certificates.
     #[arg(long, help_heading = BMC, requires = "redfish")]
     pub(crate) redfish_insecure: bool,
 }
@@ -56,19 +69,36 @@ const KUBE: &str = "Labels of the Kubernetes node, by kubectl on this machine";
 /// How the Kubernetes API is reached.
 #[derive(Debug, Args)]
 pub(crate) struct KubeArgs {
-    /// The node's object in Kubernetes. `plan` takes the node's host name, in lower case, where it is not named; the others the plan's own.
+    /// The node's object in Kubernetes.
+    ///
+    /// `plan` takes the node's host name, in lower case, where it is not named; the others the plan's own.
     #[arg(long, help_heading = KUBE, value_name = "NAME")]
     pub(crate) kube_node: Option<String>,
-    /// The context of kubectl's configuration. Without it, the present one.
+    /// The context of kubectl's configuration.
+    ///
+    /// Without it, the present one.
     #[arg(long, help_heading = KUBE, value_name = "NAME")]
     pub(crate) kube_context: Option<String>,
-    /// kubectl's configuration. Without it, kubectl's own choice. Credentials stay kubectl's: they are not read here.
+    /// kubectl's configuration.
+    ///
+    /// Without it, kubectl's own choice. Credentials stay kubectl's: they are not read here.
     #[arg(long, help_heading = KUBE, value_name = "FILE")]
     pub(crate) kubeconfig: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    after_help = "\
+Examples:
+  sudo linerate plan                     this machine: what would be done, why
+  linerate plan node.tar.zst --fix 'iommu/*' --fix rdma/roce-mtu
+  linerate plan --on n1 --sudo --format json -o n1.plan
+  linerate plan --format shell > fix.sh  a script to read first
+
+Nothing is changed by a plan. `linerate apply` takes the JSON form.
+Exit codes: 0 nothing to do; 1 there are steps; 2 nothing that can be done from
+here, and something is left; 3 usage or internal error",
+    after_long_help = "\
 Examples:
   sudo linerate plan                              what would be done on this machine, and why
   linerate plan --host root@n1 --format json -o n1.plan
@@ -101,9 +131,12 @@ Exit codes:
   0  there is nothing to do
   1  there are steps
   2  there is nothing that can be done from here, and something is left to people or refused, or part of the source was left out
-  3  usage or internal error")]
+  3  usage or internal error"
+)]
 pub(crate) struct PlanArgs {
-    /// What to plan for: a snapshot, or a tree or archive with sys/ and proc/. Without it, a live node.
+    /// What to plan for, if not a live node.
+    ///
+    /// A snapshot, or a tree or archive with sys/ and proc/.
     #[arg(value_name = "SOURCE", conflicts_with_all = ["host", "on"])]
     pub(crate) source: Option<PathBuf>,
     #[command(flatten)]
@@ -112,52 +145,72 @@ pub(crate) struct PlanArgs {
     pub(crate) on: ReadArgs,
     #[command(flatten)]
     pub(crate) redfish: RedfishArgs,
-    /// A label of the node's object in Kubernetes, as kubectl writes it: KEY=VALUE puts it, KEY- takes it off. May be repeated.
-    #[arg(long, help_heading = KUBE, value_name = "KEY=VALUE|KEY-")]
+    /// A label of the Kubernetes node: KEY=VALUE or KEY-.
+    ///
+    /// As kubectl writes it: KEY=VALUE puts it, KEY- takes it off. May be repeated.
+    #[arg(long, help_heading = KUBE, value_name = "LABEL")]
     pub(crate) label: Vec<String>,
     #[command(flatten)]
     pub(crate) kube: KubeArgs,
-    /// Only the fixes of these rules: an id, or a pattern such as 'acs/*'. May be repeated.
+    /// Only the fixes of these rules.
+    ///
+    /// Ids, or patterns such as 'acs/*'.
     #[arg(long, value_name = "RULE", value_parser = crate::ids::Ids::Rules, hide_possible_values = true)]
     pub(crate) fix: Vec<String>,
     #[command(flatten)]
     pub(crate) known: crate::terms_args::SuppressArgs,
-    /// Plan what this policy wishes (docs/policy.md) instead of the fixes of rules. With --fix: its expectations that are named, as
-    /// 'policy/*', and the rules that are named.
+    /// Plan what this policy wishes (docs/policy.md).
+    ///
+    /// Instead of the fixes of rules; --fix 'policy/*' names some of both.
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
-    /// Plan what this rule asks for although it is dangerous; the plan says which. May be repeated.
+    /// Plan what this rule asks for although it is dangerous.
+    ///
+    /// May be repeated; the plan says which.
     #[arg(long, value_name = "RULE")]
     pub(crate) allow: Vec<String>,
-    /// Give this interface this address where a finding asks for one, at once and at each boot: IFACE=ADDR/PREFIX. May be repeated, each
-    /// RoCE port in a subnet of its own. No address is ever invented.
-    #[arg(long, value_name = "IFACE=ADDR/PREFIX")]
+    /// Give IFACE=ADDR/PREFIX where a finding asks for an address.
+    ///
+    /// At once and at each boot; each RoCE port in a subnet of its own. May be repeated. No address is invented.
+    #[arg(long, value_name = "ADDRESS")]
     pub(crate) address: Vec<linerate_remedy::address::Given>,
-    /// Make kernel arguments permanent at once, without a start that falls back by itself.
+    /// Make kernel arguments permanent at once.
+    ///
+    /// Without a start that falls back by itself.
     #[arg(long)]
     pub(crate) no_trial: bool,
-    /// Reset NICs (mlxfwreset, level 3) instead of rebooting, where nothing in the plan needs more: drops their links.
+    /// Reset NICs instead of rebooting, where that is enough.
+    ///
+    /// By mlxfwreset, level 3, where nothing in the plan needs more; it drops their links.
     #[arg(long)]
     pub(crate) reset_nics: bool,
-    /// Role of the node, where the source does not show it.
+    /// Role of the node, if the source lacks it.
     #[arg(long, value_enum, value_name = "ROLE")]
     pub(crate) role: Option<RoleArg>,
     /// Form of the plan.
     #[arg(long, short, value_enum, default_value_t = PlanFormat::Text)]
     pub(crate) format: PlanFormat,
-    /// The pool of machines, for --format machineconfig: it has to exist.
-    #[arg(long, value_name = "POOL")]
+    /// The pool of machines, for --format machineconfig.
+    ///
+    /// It has to exist.
+    #[arg(long, help_heading = FORMS, value_name = "POOL")]
     pub(crate) pool: Option<String>,
-    /// All pools, as `oc get machineconfigpool -o name` lists them. Separated by commas.
-    #[arg(long, value_name = "POOLS", value_delimiter = ',')]
+    /// All pools, separated by commas.
+    ///
+    /// As `oc get machineconfigpool -o name` lists them.
+    #[arg(long, help_heading = FORMS, value_name = "POOLS", value_delimiter = ',')]
     pub(crate) pools: Vec<String>,
-    /// How the node boots, for --format talos: `talosctl get securitystate` shows it.
-    #[arg(long, value_enum, default_value_t = TalosBootArg::Unknown)]
+    /// How the node boots, for --format talos.
+    ///
+    /// `talosctl get securitystate` shows it.
+    #[arg(long, help_heading = FORMS, value_name = "LOADER", value_enum, default_value_t = TalosBootArg::Unknown)]
     pub(crate) talos_boot: TalosBootArg,
     /// Write the plan here instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Sign the plan with this SSH key, and write the signature to FILE.sig: a private key, or a public one whose private half ssh-agent has.
+    /// Sign the plan with this SSH key.
+    ///
+    /// The signature goes to FILE.sig. ssh-agent may hold the private key.
     #[arg(long, value_name = "KEY", requires = "output")]
     pub(crate) sign: Option<PathBuf>,
     /// When to colour.
@@ -217,7 +270,19 @@ impl PlanFormat {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    after_help = "\
+Examples:
+  linerate apply n1.plan --host root@n1          shows what would be done
+  linerate apply n1.plan --host root@n1 --yes    changes, reboots, reads, proves
+  linerate apply --resume --host root@n1 --yes   goes on after a crash
+  sudo linerate apply this.plan --yes            this machine
+
+A node returns to service only when it shows, read again, that every step is
+effective and nothing else changed.
+Exit codes: 0 every node is proven, or a dry run; 1 a node is not proven; 2 a
+reboot is due; 3 usage or internal error, or nothing was changed",
+    after_long_help = "\
 Examples:
   linerate apply n1.plan --host root@n1           shows what would be done
   linerate apply n1.plan --host root@n1 --yes     does it: change, reboot, read again, prove
@@ -245,52 +310,75 @@ Exit codes:
   0  every node is proven, or it was a dry run
   1  a node is not proven: it was undone, or is left as it is, which is shown
   2  a reboot is due
-  3  usage or internal error, or nothing was changed")]
+  3  usage or internal error, or nothing was changed"
+)]
 pub(crate) struct ApplyArgs {
-    /// Plans, as `linerate plan --format json` writes them; the first for the first --host.
+    /// Plans; the first for the first --host.
+    ///
+    /// As `linerate plan --format json` writes them.
     #[arg(value_name = "PLAN")]
     pub(crate) plans: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) redfish: RedfishArgs,
     #[command(flatten)]
     pub(crate) kube: KubeArgs,
-    /// Nodes to reach over SSH, in the order of the plans. Without, this machine.
+    /// Nodes to reach over SSH, in the order of the plans.
+    ///
+    /// Without, this machine.
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Vec<String>,
-    /// An argument of ssh, as it takes it. May be repeated.
+    /// An argument of ssh, as it takes it.
+    ///
+    /// May be repeated.
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     pub(crate) ssh_option: Vec<String>,
     /// Run `linerate` on the node with `sudo -n`.
     #[arg(long)]
     pub(crate) sudo: bool,
-    /// A directory to change instead of a machine, for rehearsals: its own programs reboot it.
+    /// A directory to change, for rehearsals.
+    ///
+    /// Instead of a machine: its own programs reboot it.
     #[arg(long, value_name = "DIR", hide = true, conflicts_with = "host")]
     pub(crate) root: Option<PathBuf>,
     /// Apply the changes (default: dry run).
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Go on with the plan that was applied to the node from here last. The plan is the operator's own copy, never the node's.
+    /// Go on with the plan that was applied last from here.
+    ///
+    /// The plan is the operator's own copy, never the node's.
     #[arg(long, conflicts_with = "plans")]
     pub(crate) resume: bool,
-    /// Take the node from another operator's session that holds it. Only when that session is surely gone.
+    /// Take the node from another operator's session.
+    ///
+    /// Only when that session, which holds it, is surely gone.
     #[arg(long)]
     pub(crate) take_over: bool,
-    /// Apply only plans that have a signature beside them (PLAN.sig) by one of the allowed signers.
+    /// Apply only plans that an allowed signer has signed.
+    ///
+    /// The signature stands beside the plan (PLAN.sig).
     #[arg(long)]
     pub(crate) require_signature: bool,
-    /// Who may sign plans, as ssh-keygen(1) writes such a file. Default: ~/.config/linerate/allowed_signers.
+    /// Who may sign plans, as ssh-keygen(1) writes such a file.
+    ///
+    /// Default: ~/.config/linerate/allowed_signers.
     #[arg(long, value_name = "FILE", requires = "require_signature")]
     pub(crate) allowed_signers: Option<PathBuf>,
-    /// Only these steps. May be repeated.
+    /// Only these steps.
+    ///
+    /// May be repeated.
     #[arg(long, value_name = "STEP")]
     pub(crate) step: Vec<String>,
-    /// Make this dangerous step. May be repeated; a plan that has one is refused without.
+    /// Make this dangerous step.
+    ///
+    /// May be repeated; a plan that has one is refused without.
     #[arg(long, value_name = "STEP")]
     pub(crate) allow: Vec<String>,
     /// Do not reboot: stop where a reboot is due.
     #[arg(long)]
     pub(crate) no_reboot: bool,
-    /// Reboot once more after what was tried was made permanent, and prove it again.
+    /// Reboot once more at the end, and prove it again.
+    ///
+    /// After what was tried was made permanent.
     #[arg(long)]
     pub(crate) twice: bool,
     /// Reboots that a plan may have on a node, in all.
@@ -302,7 +390,9 @@ pub(crate) struct ApplyArgs {
     /// Nodes out of service at a time; the first goes alone.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) max_unavailable: u32,
-    /// Undo a node that is not proven, instead of leaving it as it is.
+    /// Undo a node that is not proven.
+    ///
+    /// Instead of leaving it as it is.
     #[arg(long)]
     pub(crate) undo: bool,
     /// Where the nodes as they were before are kept.
@@ -347,7 +437,9 @@ pub(crate) struct VerifyArgs {
     /// The plan.
     #[arg(value_name = "PLAN")]
     pub(crate) plan: PathBuf,
-    /// The node after the change: a snapshot. Without it, the live node.
+    /// The node after the change: a snapshot.
+    ///
+    /// Without it, the live node.
     #[arg(value_name = "SOURCE", conflicts_with_all = ["host", "on"])]
     pub(crate) source: Option<PathBuf>,
     #[command(flatten)]
@@ -358,16 +450,24 @@ pub(crate) struct VerifyArgs {
     pub(crate) redfish: RedfishArgs,
     #[command(flatten)]
     pub(crate) kube: KubeArgs,
-    /// The node before the change: a snapshot. Without it, what changed besides is not known.
+    /// The node before the change: a snapshot.
+    ///
+    /// Without it, what changed besides is not known.
     #[arg(long, value_name = "SNAPSHOT")]
     pub(crate) before: Option<PathBuf>,
-    /// A guest of the node, read after its start: the name of its domain, and a snapshot. May be repeated.
+    /// A guest of the node, read after its start.
+    ///
+    /// The name of its domain, and a snapshot. May be repeated.
     #[arg(long, value_name = "NAME=SOURCE")]
     pub(crate) guest: Vec<String>,
-    /// Benchmarks from before the change: files, as `linerate bench compare` takes them. May be repeated.
+    /// Benchmarks from before the change.
+    ///
+    /// Files, as `linerate bench compare` takes them. May be repeated.
     #[arg(long, value_name = "FILE", requires = "bench_after")]
     pub(crate) bench_before: Vec<String>,
-    /// Benchmarks from after it. May be repeated.
+    /// Benchmarks from after it.
+    ///
+    /// May be repeated.
     #[arg(long, value_name = "FILE", requires = "bench_before")]
     pub(crate) bench_after: Vec<String>,
     /// Form of the answer.
@@ -392,14 +492,19 @@ Examples:
 Files come back byte for byte, with mode and owner; programs that make others of them are run again. What the running kernel
 already took is gone after the next reboot: --reboot does that and waits.")]
 pub(crate) struct RollbackArgs {
-    /// The plan, or the beginning of the digest of one that was applied from here. Without it, the one that was applied to the node from here
-    /// last.
+    /// The plan, or the beginning of its digest.
+    ///
+    /// Of one that was applied from here. Without it, the one that was applied to the node from here last.
     #[arg(value_name = "PLAN")]
     pub(crate) plan: Option<String>,
-    /// Steps that the plan was begun with, where it was not begun from here with some. May be repeated.
+    /// Steps that the plan was begun with.
+    ///
+    /// Where it was not begun from here with some. May be repeated.
     #[arg(long, value_name = "STEP", requires = "plan")]
     pub(crate) step: Vec<String>,
-    /// Take the node from another operator's session that holds it. Only when that session is surely gone.
+    /// Take the node from another operator's session.
+    ///
+    /// Only when that session, which holds it, is surely gone.
     #[arg(long)]
     pub(crate) take_over: bool,
     #[command(flatten)]
@@ -414,7 +519,9 @@ pub(crate) struct RollbackArgs {
     /// Reboot afterwards, and wait.
     #[arg(long)]
     pub(crate) reboot: bool,
-    /// Leave what somebody else changed meanwhile as it is, and end the plan all the same.
+    /// Leave what somebody else changed meanwhile as it is.
+    ///
+    /// And end the plan all the same.
     #[arg(long)]
     pub(crate) keep_changed: bool,
     /// Seconds that the node may take to come up.

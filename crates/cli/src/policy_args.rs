@@ -51,7 +51,9 @@ pub(crate) struct CheckArgs {
     /// The policy.
     #[arg(value_name = "POLICY")]
     pub(crate) policy: PathBuf,
-    /// Nodes: snapshots, archives, trees, pasted texts, directories of snapshots; `/` is this machine.
+    /// Nodes: snapshots, archives, trees, pasted texts.
+    ///
+    /// Or directories of snapshots; `/` is this machine.
     #[arg(value_name = "SOURCE", required_unless_present = "on", conflicts_with = "on")]
     pub(crate) sources: Vec<PathBuf>,
     #[command(flatten)]
@@ -93,7 +95,9 @@ Exit codes:
   2  learnt, without sources or nodes that could not be read
   3  usage or internal error: nothing was written")]
 pub(crate) struct LearnArgs {
-    /// Good nodes: snapshots, archives, trees, directories of snapshots.
+    /// Good nodes: snapshots, archives, trees.
+    ///
+    /// Or directories of snapshots.
     #[arg(value_name = "SOURCE", required_unless_present = "on", conflicts_with = "on")]
     pub(crate) sources: Vec<PathBuf>,
     #[command(flatten)]
@@ -103,7 +107,9 @@ pub(crate) struct LearnArgs {
     /// Where to write the policy; `-` is standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Learn what this rule calls wrong. May be repeated.
+    /// Learn what this rule calls wrong.
+    ///
+    /// May be repeated.
     #[arg(long, value_name = "RULE")]
     pub(crate) accept: Vec<String>,
     /// Form of what is said about it.

@@ -21,7 +21,9 @@ pub(crate) struct InventoryArgs {
 /// Where names of nodes come from.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SourceArgs {
-    /// Where names, groups and ways come from: a file (linerate.toml, names, groups of ClusterShell, genders, `kubectl get nodes -o json`), or ssh,
+    /// Where names, groups and ways come from.
+    ///
+    /// A file (linerate.toml, names, groups of ClusterShell, genders, `kubectl get nodes -o json`), or ssh,
     /// clustershell, genders, hosts (each with :FILE), slurm, kubernetes (with :CONTEXT). May be repeated. Without it, linerate.toml of this
     /// directory or of ~/.config/linerate; without one, ~/.ssh/config, ClusterShell's groups and /etc/genders.
     #[arg(long, help_heading = LIVE, value_name = "SOURCE")]
@@ -31,7 +33,9 @@ pub(crate) struct SourceArgs {
 /// How nodes are reached.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct SshArgs {
-    /// A further argument of ssh: Port=2222 as its `-o` takes it, or as it is (-F, and then a file). May be repeated.
+    /// A further argument of ssh, such as Port=2222.
+    ///
+    /// As its `-o` takes it, or as it is (-F, and then a file). May be repeated.
     #[arg(long, help_heading = LIVE, value_name = "OPTION", allow_hyphen_values = true)]
     pub(crate) ssh_option: Vec<String>,
     /// Use `sudo -n` on the node for what needs root.

@@ -17,11 +17,15 @@ const HEADING: &str = "Known findings";
 /// What is not counted.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct SuppressArgs {
-    /// Do not count the answers of this rule (an id, an area, or a pattern such as 'acs/*'), or only those about SUBJECT (as reports write it; * matches
-    /// anything). May be repeated. They are shown as suppressed.
-    #[arg(long, help_heading = HEADING, value_name = "RULE[:SUBJECT]", value_parser = crate::ids::Ids::Rules, hide_possible_values = true)]
+    /// Do not count the answers of this rule, or RULE:SUBJECT.
+    ///
+    /// An id, an area, or a pattern such as 'acs/*'; or only those about SUBJECT (as reports write it; * matches anything). May be repeated. They are
+    /// shown as suppressed.
+    #[arg(long, help_heading = HEADING, value_name = "RULE", value_parser = crate::ids::Ids::Rules, hide_possible_values = true)]
     pub(crate) ignore: Vec<String>,
-    /// Read suppressions, each with its reason, from this file (docs/suppressions.md). May be repeated. Those of linerate.toml hold, too.
+    /// Read suppressions from this file (docs/suppressions.md).
+    ///
+    /// Each has its reason. May be repeated. Those of linerate.toml hold, too.
     #[arg(long, help_heading = HEADING, value_name = "FILE")]
     pub(crate) suppressions: Vec<PathBuf>,
     /// Take no suppressions and no --fail-on from linerate.toml.

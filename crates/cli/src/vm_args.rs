@@ -43,16 +43,24 @@ pub(crate) struct ReportArgs {
 /// A host with its guests.
 #[derive(Debug, Args)]
 pub(crate) struct WholeArgs {
-    /// The host: a snapshot, or a tree with sys/ and proc/. Without it, this machine.
+    /// The host: a snapshot, or a tree with sys/ and proc/.
+    ///
+    /// Without it, this machine.
     #[arg(value_name = "SOURCE")]
     pub(crate) source: Option<PathBuf>,
-    /// A domain that the source does not hold: a file of `virsh dumpxml`, or `-`. Those of the source do not count then.
+    /// A domain that the source does not hold.
+    ///
+    /// A file of `virsh dumpxml`, or `-`. Those of the source do not count then.
     #[arg(long, value_name = "FILE")]
     pub(crate) domain: Option<PathBuf>,
-    /// A guest, running: a snapshot, a tree, or texts. NAME is its domain's, and may be left out where there is one. May be repeated.
+    /// A guest, running: a snapshot, a tree, or texts.
+    ///
+    /// NAME is its domain's, and may be left out where there is one. May be repeated.
     #[arg(long, value_name = "[NAME=]SOURCE")]
     pub(crate) guest: Vec<String>,
-    /// Write the plans into this directory: host.plan, and guest-NAME.plan for each guest that was given.
+    /// Write the plans into this directory.
+    ///
+    /// host.plan, and guest-NAME.plan for each guest that was given.
     #[arg(long, value_name = "DIR")]
     pub(crate) plans: Option<PathBuf>,
     #[command(flatten)]
@@ -116,7 +124,9 @@ pub(crate) struct CheckArgs {
     /// The domain: a file of `virsh dumpxml`, or `-`.
     #[arg(value_name = "DOMAIN.xml")]
     pub(crate) domain: PathBuf,
-    /// The host: a snapshot, a tree with sys/ and proc/, texts, or / for this machine.
+    /// The host; / is this machine.
+    ///
+    /// A snapshot, a tree with sys/ and proc/, or texts.
     #[arg(long, value_name = "SOURCE")]
     pub(crate) host: Option<PathBuf>,
     /// The guest, running: a snapshot, a tree, or texts.
@@ -124,7 +134,9 @@ pub(crate) struct CheckArgs {
     pub(crate) guest: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
-    /// List passes and not-applicable rules with their evidence, too.
+    /// List passes and not-applicable rules, too.
+    ///
+    /// With their evidence.
     #[arg(long, short)]
     pub(crate) verbose: bool,
 }
@@ -150,52 +162,76 @@ Exit codes:
   2  a layout, and the snapshot does not show all that this is concluded from, or --format cannot say all of it
   3  there is none, and why (with --into: the domain is not changed); usage or internal error")]
 pub(crate) struct LayoutArgs {
-    /// The host: a snapshot, or a tree with sys/ and proc/. Without it, this machine.
+    /// The host: a snapshot, or a tree with sys/ and proc/.
+    ///
+    /// Without it, this machine.
     #[arg(value_name = "SOURCE")]
     pub(crate) source: Option<PathBuf>,
-    /// What the guest gets: all, addresses, gpu:0-3, nic:0,2, and +nics for the nearest NICs of the GPUs before it.
+    /// What the guest gets: all, gpu:0-3, nic:0,2, +nics.
+    ///
+    /// Also addresses; +nics are the nearest NICs of the GPUs before it.
     #[arg(long, value_name = "LIST", default_value = "all")]
     pub(crate) devices: String,
     /// Name of the guest.
     #[arg(long, default_value = "guest", conflicts_with = "into")]
     pub(crate) name: String,
-    /// Merge the layout into this domain (`-`: standard input) and write the result. What the domain says itself is kept, and differences are reported.
+    /// Merge the layout into this domain; `-` reads it.
+    ///
+    /// And write the result. What the domain says itself is kept, and differences are reported.
     #[arg(long, value_name = "FILE")]
     pub(crate) into: Option<PathBuf>,
-    /// With --into: move devices that the domain has already, and, unless `devices` is said, replace what differs (CPUs, memory, NUMA cells, pages, window).
+    /// With --into: move devices that the domain has.
+    ///
+    /// And, unless `devices` is said, replace what differs (CPUs, memory, NUMA cells, pages, window).
     #[arg(long, value_enum, value_name = "WHAT", requires = "into", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     pub(crate) replace: Option<ReplaceArg>,
-    /// Split into this many guests with as many GPUs each, along root complexes.
+    /// Split into this many guests with as many GPUs each.
+    ///
+    /// Along root complexes.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) split: u32,
     /// Which of them, from 1.
     #[arg(long, value_name = "K", default_value_t = 1)]
     pub(crate) part: u32,
-    /// The fabric manager's partitions, as `fmpm -l` prints them; `-` reads standard input. Where NVSwitches join the GPUs, each guest must have one of them.
+    /// The fabric manager's partitions (`fmpm -l`).
+    ///
+    /// `-` reads standard input. Where NVSwitches join the GPUs, each guest must have one of them.
     #[arg(long, value_name = "FILE")]
     pub(crate) partitions: Option<PathBuf>,
-    /// The chosen GPUs are one partition, by the word of somebody who looked: for hosts whose fabric manager cannot be asked.
+    /// The chosen GPUs are one partition.
+    ///
+    /// By the word of somebody who looked: for hosts whose fabric manager cannot be asked.
     #[arg(long, conflicts_with = "partitions")]
     pub(crate) partitioned: bool,
-    /// Virtual CPUs; without it all of the NUMA nodes but one core of each.
+    /// Virtual CPUs.
+    ///
+    /// Without it, all of the NUMA nodes but one core of each.
     #[arg(long, value_name = "N")]
     pub(crate) vcpus: Option<u32>,
-    /// Memory, as 512G; without it what the snapshot shows to be free.
+    /// Memory, as 512G.
+    ///
+    /// Without it, what the snapshot shows to be free.
     #[arg(long, value_name = "SIZE", value_parser = crate::budget::size)]
     pub(crate) memory: Option<u64>,
     /// Pages that back the memory: 1G, 2M, or none.
     #[arg(long, value_name = "SIZE", default_value = "1G")]
     pub(crate) hugepages: String,
-    /// Let data-centre GPUs below one root port write to each other over PCIe (GPUDirect P2P, QEMU 8.1 or later for Turing and newer). Refused for other GPUs.
+    /// Let GPUs below one root port write to each other.
+    ///
+    /// Data-centre GPUs, over PCIe (GPUDirect P2P, QEMU 8.1 or later for Turing and newer). Refused for other GPUs.
     #[arg(long)]
     pub(crate) clique: bool,
-    /// Give the guest a virtual IOMMU: for guests of its own, or for more than 255 CPUs. It must then be booted with iommu=pt.
+    /// Give the guest a virtual IOMMU.
+    ///
+    /// For guests of its own, or for more than 255 CPUs. It must then be booted with iommu=pt.
     #[arg(long, conflicts_with = "into")]
     pub(crate) viommu: bool,
     /// Write NCCL's topology file for the guest here.
     #[arg(long, value_name = "FILE")]
     pub(crate) nccl: Option<PathBuf>,
-    /// What to write. What a form cannot say is in its comments and on standard error.
+    /// What to write.
+    ///
+    /// What a form cannot say is in its comments and on standard error.
     #[arg(conflicts_with = "into", long, value_enum, default_value = "libvirt")]
     pub(crate) format: crate::vm_format::FormatArg,
     /// Write the domain here instead of standard output.

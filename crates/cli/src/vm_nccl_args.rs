@@ -19,7 +19,9 @@ Exit codes:
   2  it does not, or the snapshot does not show all that this is concluded from
   3  there is no file, and why; usage or internal error")]
 pub(crate) struct NcclArgs {
-    /// The host: a snapshot, or a tree with sys/ and proc/. Without it, this machine; with --dump and --domain, none.
+    /// The host: a snapshot, or a tree with sys/ and proc/.
+    ///
+    /// Without it, this machine; with --dump and --domain, none.
     #[arg(value_name = "HOST")]
     pub(crate) host: Option<PathBuf>,
     /// The guest's domain (`virsh dumpxml`); `-` reads standard input.
@@ -28,7 +30,9 @@ pub(crate) struct NcclArgs {
     /// A snapshot of the guest while it runs.
     #[arg(long, value_name = "SNAPSHOT")]
     pub(crate) guest: Option<PathBuf>,
-    /// Translate this topology of the host (NCCL_TOPO_DUMP_FILE) instead of building one from its snapshot.
+    /// Translate this topology of the host.
+    ///
+    /// Of NCCL_TOPO_DUMP_FILE, instead of building one from its snapshot.
     #[arg(long, value_name = "FILE")]
     pub(crate) dump: Option<PathBuf>,
     /// Check a topology file for the guest instead of writing one.

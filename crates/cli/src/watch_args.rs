@@ -38,7 +38,9 @@ Exit codes:
   3  usage or internal error")]
 #[command(mut_arg("verbose", |a| a.help("List all counters that grew, also those whose meaning is not known")))]
 pub(crate) struct CountersArgs {
-    /// Dumps or snapshots of one node, in the order of their time. Without them, this machine is read, again and again.
+    /// Dumps or snapshots of one node, in order of time.
+    ///
+    /// Without them, this machine is read, again and again.
     #[arg(value_name = "SOURCE", conflicts_with = "on")]
     pub(crate) sources: Vec<PathBuf>,
     /// Time between two readings: 1s, 10s, 5m.
@@ -47,7 +49,7 @@ pub(crate) struct CountersArgs {
     /// So many intervals, which is one less than readings.
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=1_000_000), conflicts_with = "sources")]
     pub(crate) count: u32,
-    /// Time between two sources, where they do not say when they were taken.
+    /// Time between two sources that do not say it.
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "sources")]
     pub(crate) apart: Option<Duration>,
     #[command(flatten)]

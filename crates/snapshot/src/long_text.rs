@@ -45,8 +45,15 @@ impl LongText {
 
     /// One that is in memory already.
     pub(crate) fn of(bytes: &[u8], host: Option<&str>) -> Self {
-        // Reading from memory does not fail.
-        Self::read(&mut &*bytes, host).unwrap_or(LongText { head: Vec::new(), cutter: None })
+        let head = bytes.get(..=MAX_TEXT as usize).unwrap_or(bytes).to_vec();
+        LongText { head, cutter: Self::cutter(bytes, host) }
+    }
+
+    /// What a text in memory holds of tools, as [`LongText::cutter`].
+    pub(crate) fn cutter(bytes: &[u8], host: Option<&str>) -> Option<Cutter> {
+        let mut cutter = is_text(bytes.get(..HEAD).unwrap_or(bytes)).then(|| Cutter::new(host))?;
+        cutter.feed(bytes);
+        Some(cutter)
     }
 }
 

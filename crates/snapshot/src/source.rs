@@ -421,7 +421,7 @@ fn owned(path: &Path, options: &Options) -> Result<(Snapshot, Vec<Owned>), OpenE
         }
         let host = options.host_of.of(&f.path());
         let at = path.join(name);
-        let parts = LongText::of(&bytes, host).cutter.and_then(|c| c.parts(&at));
+        let parts = LongText::cutter(&bytes, host).and_then(|c| c.parts(&at));
         let parts = match parts {
             Some(parts) => parts,
             None => {
@@ -475,6 +475,9 @@ fn of_texts(path: &Path, options: &Options) -> Result<Vec<(String, Snapshot)>, O
         let mut s = Snapshot::new(label.display().to_string());
         s.problems.clone_from(&left.problems);
         s.incomplete = left.incomplete;
+        // Redaction makes some longer.
+        let bytes: usize = texts.iter().map(|t| t.bytes.len()).sum();
+        s.reserve(texts.len(), bytes + bytes / 4);
         let mut parts: BTreeMap<PathBuf, usize> = BTreeMap::new();
         for t in texts {
             let name = t.path.file_name().unwrap_or_default().to_string_lossy();

@@ -60,7 +60,7 @@ fn run(args: &[&str]) -> Result<bool> {
     if let Some(missing) = ["sshd", "ssh", "ssh-keygen", "pdsh"].iter().find(|p| !shell::has(p)) {
         return Err(format!("bench fan needs {missing}: apt-get install openssh-server pdsh"));
     }
-    let linerate = w.linerate.clone().map_or_else(shell::release, Ok)?;
+    let linerate = w.linerate.clone().map_or_else(shell::dist, Ok)?;
     let lab = Lab::start()?;
     measure_all(&lab, &w, &linerate)
 }

@@ -121,7 +121,7 @@ fn only(name: &str, scale: &Scale) -> Result<(&'static str, String)> {
     let head =
         format!("# {title}\n\nWritten by `cargo xtask bench --only {name}`; every figure below is from one run of it.");
     let mut page = format!("{head}\n\n{}\n", machine()?);
-    let (text, met) = section(&shell::release()?, scale)?;
+    let (text, met) = section(&shell::dist()?, scale)?;
     page += text.trim_start();
     page += &targets(&met);
     println!("{page}");
@@ -138,7 +138,7 @@ fn targets(all: &[Target]) -> String {
 
 fn bench(scale: &Scale) -> Result<String> {
     let machine = machine()?;
-    let linerate = shell::release()?;
+    let linerate = shell::dist()?;
     let mut page = format!(
         "# Benchmarks\n\nWritten by `cargo xtask bench`; every figure below is from one run of it. Inputs are composed from `lab/nodes`.\n\n{machine}\n"
     );

@@ -16,6 +16,7 @@ pub(crate) mod fleet;
 pub(crate) mod index;
 pub(crate) mod located;
 pub(crate) mod nodes;
+pub(crate) mod pages;
 pub(crate) mod policy;
 pub(crate) mod redact;
 pub(crate) mod remedy;
