@@ -13,6 +13,7 @@ pub mod doctor;
 pub mod drift;
 pub mod env;
 pub mod explain;
+mod faults;
 mod fix;
 pub mod fleet;
 mod group;

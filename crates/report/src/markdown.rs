@@ -1,6 +1,7 @@
 //! Markdown for a ticket: the same order as on the terminal, nothing from data able to format or mention.
 
 use crate::fix::Fix;
+use crate::faults::faults;
 use crate::group::{Group, group};
 use crate::style::clip;
 use crate::terminal::quality;
@@ -47,13 +48,18 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, "| Written by | linerate {VERSION}, exit code {} |", audit.exit_code())?;
     let words = Words::of(snapshot);
-    let groups = group(report.findings());
-    if !groups.is_empty() {
+    let faults = faults(report);
+    if !faults.is_empty() {
         writeln!(out, "\n## Findings")?;
     }
     let on = On::node(node);
-    for g in &groups {
-        finding(g, &words, &on, out)?;
+    for fault in &faults {
+        for g in &fault.cause {
+            finding(g, &words, &on, out)?;
+        }
+        for g in fault.after.iter().flatten() {
+            after(g, &words, out)?;
+        }
     }
     let of = |t: &suppressed::Taken<'_>| {
         let why = inline(&suppressed::why(t.by));
@@ -118,6 +124,17 @@ fn finding(g: &Group<'_>, words: &Words<'_>, on: &On<'_>, out: &mut dyn Write) -
         writeln!(out, "- **Fix**: {}; {}", inline(&r.summary), Fix::of(r, on).words(inline))?;
     }
     sources(first.rule.sources, out)?;
+    evidence(g, words, out)
+}
+
+/// What follows from the finding before: its fix is that one's.
+fn after(g: &Group<'_>, words: &Words<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let (first, said) = (g.first(), inline(&said(g)));
+    writeln!(out, "\n#### And so {}: `{}`\n\n{said}\n", first.severity().name().to_uppercase(), first.rule.id)?;
+    evidence(g, words, out)
+}
+
+fn evidence(g: &Group<'_>, words: &Words<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut lines: Vec<String> = Vec::new();
     let mut more = 0;
     for e in g.verdicts.iter().flat_map(|v| &v.finding.evidence) {

@@ -157,6 +157,9 @@ fn result(v: &Verdict, rule_index: usize, time: u32, report: &Report<'_>, words:
     if !related.is_empty() {
         out["relatedLocations"] = json!(related);
     }
+    if let Some(cause) = report.audit.cause_of(v) {
+        out["properties"]["followsFrom"] = json!({ "rule": cause.rule.id, "subject": cause.finding.subject });
+    }
     if let Some(r) = &f.remedy {
         out["properties"]["remedy"] = json!(Fix::of(r, &On::node(report.node)));
     }

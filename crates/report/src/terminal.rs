@@ -2,7 +2,8 @@
 
 use crate::compact;
 use crate::fix::Fix;
-use crate::group::{Group, alike, bundle, group};
+use crate::faults::{Fault, faults};
+use crate::group::{Group, alike, group};
 use crate::style::{self, Page, Style, Tone, clip};
 use crate::words::Words;
 use crate::{Counts, Report, VERSION, about, suppressed};
@@ -29,11 +30,11 @@ const SUBJECTS: usize = 16;
 /// Those of the writer.
 pub fn render(report: &Report<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut t = Terminal { report, words: Words::of(report.snapshot), page: Page::new(out, style) };
-    let groups = bundle(report.findings());
+    let faults = faults(report);
     t.header()?;
-    t.list(&groups)?;
-    for (i, g) in groups.iter().enumerate() {
-        t.finding(i + 1, g)?;
+    t.list(&faults)?;
+    for (i, f) in faults.iter().enumerate() {
+        t.finding(i + 1, f)?;
     }
     t.suppressed()?;
     t.notes()?;
@@ -106,33 +107,51 @@ impl Terminal<'_, '_> {
         Some(format!("{missing}: {} of {} rules apply, none can speak of a GPU–NIC path", hold.len(), all.len()))
     }
 
-    fn list(&mut self, groups: &[Vec<Group<'_>>]) -> io::Result<()> {
+    fn list(&mut self, faults: &[Fault<'_>]) -> io::Result<()> {
         // A single one is shown at once in full.
-        if groups.len() < 2 {
+        if faults.len() < 2 {
             return Ok(());
         }
         self.page.heading("FINDINGS")?;
-        let width = groups.len().to_string().len();
-        for (i, all) in groups.iter().enumerate() {
-            let Some(g) = all.first() else { continue };
-            let severity = g.first().severity();
-            let tag = format!("{:>width$} {:<8}", i + 1, severity.name().to_uppercase());
-            let text = match all.as_slice() {
-                [one] => headline(one, self.page.style.verbose),
-                [first, more @ ..] => {
-                    let subjects: Vec<_> = all.iter().flat_map(|g| &g.verdicts).map(|v| &v.finding.subject).collect();
-                    let (id, n) = (first.first().rule.id, subjects.len());
-                    let about = compact::subjects(subjects.into_iter(), SUBJECTS);
-                    format!("{id}: {n} × {about}: {}; and {} more like it", first.message(), more.len())
-                }
-                [] => continue,
-            };
-            self.page.item(0, &tag, tone_of(severity), Tone::Plain, &text)?;
+        let width = faults.len().to_string().len();
+        for (i, fault) in faults.iter().enumerate() {
+            self.line(0, &format!("{:>width$}", i + 1), &fault.cause)?;
+            for after in &fault.after {
+                self.line(width + 1, "└", after)?;
+            }
         }
         Ok(())
     }
 
-    fn finding(&mut self, number: usize, all: &[Group<'_>]) -> io::Result<()> {
+    /// A line of the list: findings of one rule.
+    fn line(&mut self, indent: usize, mark: &str, all: &[Group<'_>]) -> io::Result<()> {
+        let Some(severity) = all.first().map(|g| g.first().severity()) else { return Ok(()) };
+        let text = match all {
+            [one] => headline(one, self.page.style.verbose),
+            [first, more @ ..] => {
+                let subjects: Vec<_> = all.iter().flat_map(|g| &g.verdicts).map(|v| &v.finding.subject).collect();
+                let (id, n) = (first.first().rule.id, subjects.len());
+                let about = compact::subjects(subjects.into_iter(), SUBJECTS);
+                format!("{id}: {n} × {about}: {}; and {} more like it", first.message(), more.len())
+            }
+            [] => return Ok(()),
+        };
+        let tag = format!("{mark} {:<8}", severity.name().to_uppercase());
+        self.page.item(indent, &tag, tone_of(severity), Tone::Plain, &text)
+    }
+
+    /// What follows from a finding, with its evidence: its fix is that of the cause.
+    fn after(&mut self, after: &[Vec<Group<'_>>]) -> io::Result<()> {
+        for all in after {
+            self.line(2, "and so", all)?;
+            let verdicts: Vec<&Verdict> = all.iter().flat_map(|g| g.verdicts.iter().copied()).collect();
+            self.evidence(4, &verdicts)?;
+        }
+        Ok(())
+    }
+
+    fn finding(&mut self, number: usize, fault: &Fault<'_>) -> io::Result<()> {
+        let all = &fault.cause;
         let Some(first) = all.first().map(Group::first) else { return Ok(()) };
         let severity = first.severity();
         let verbose = self.page.style.verbose;
@@ -155,6 +174,7 @@ impl Terminal<'_, '_> {
         let effect = first.rule.effect;
         self.page.field(2, "costs", &format!("{} [{}]", effect.text, quality(effect.quality)))?;
         self.remedies(&verdicts)?;
+        self.after(&fault.after)?;
         let mut sources: Vec<&str> = first.rule.sources.iter().map(|s| s.title).collect();
         let more = if verbose { 0 } else { sources.len().saturating_sub(1) };
         sources.truncate(sources.len() - more);

@@ -1,6 +1,6 @@
 //! Runs the catalogue over a node, for a reader of every answer. [`crate::Survey`] is for those who count.
 
-use crate::finding::{Depth, Finding, Findings, Status, Subject};
+use crate::finding::{About, Depth, Finding, Findings, Status, Subject};
 use crate::rule::{Cx, Rule, Severity};
 use crate::terms::{Suppression, Terms, Usage};
 use linerate_node::Node;
@@ -68,6 +68,17 @@ impl Audit {
     /// Verdicts of one status.
     pub fn with(&self, status: Status) -> impl Iterator<Item = &Verdict> {
         self.verdicts.iter().filter(move |v| v.finding.status == status)
+    }
+
+    /// The failing answer that another one follows from, where there is one.
+    #[must_use]
+    pub fn cause_of(&self, v: &Verdict) -> Option<&Verdict> {
+        v.finding.follows.iter().find_map(|(rule, about)| {
+            self.with(Status::Fail).filter(|c| c.rule.id == *rule).find(|c| match about {
+                About::Any => true,
+                About::Of(subject) => *subject == c.finding.subject,
+            })
+        })
     }
 
     /// 0 all good; 1 findings of the severity that the terms name (low) or above; 2 none, but something could not be seen that might be one.

@@ -134,6 +134,17 @@ pub struct Finding {
     pub remedy: Option<Box<Remedy>>,
     /// How to see what was not seen.
     pub see: Option<Text>,
+    /// What it follows from, where that fails ([`crate::Audit::cause_of`]): were it right, this would be, too.
+    pub(crate) follows: Vec<(&'static str, About)>,
+}
+
+/// Of which subject an answer is a cause.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum About {
+    /// Whatever it is.
+    Any,
+    /// This one.
+    Of(Subject),
 }
 
 impl Finding {
@@ -186,6 +197,14 @@ impl Finding {
         self
     }
 
+    /// Says that it is no fault of its own where this rule fails for this subject. To be said only where this would be right if that were.
+    pub fn follows(&mut self, rule: &'static str, about: About) -> &mut Self {
+        if self.depth == Depth::Whole {
+            self.follows.push((rule, about));
+        }
+        self
+    }
+
     /// Whether evidence was given.
     pub(crate) fn is_proven(&self) -> bool {
         self.proven
@@ -224,6 +243,7 @@ impl Findings {
             evidence: Vec::new(),
             remedy: None,
             see: None,
+            follows: Vec::new(),
         });
         &mut self.list[at]
     }

@@ -144,6 +144,16 @@ struct VerdictOut<'a> {
     sources: &'static [Source],
     remedy: Option<Fix<'a>>,
     see: Option<&'a str>,
+    /// Not in version 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    follows_from: Option<CauseOut<'a>>,
+}
+
+/// The finding that another one follows from.
+#[derive(Serialize)]
+struct CauseOut<'a> {
+    rule: &'static str,
+    subject: &'a Subject,
 }
 
 #[derive(Serialize)]
@@ -246,7 +256,13 @@ pub(crate) fn document<'a>(report: &Report<'a>, version: Version) -> Document<'a
             only_rules: &report.audit.terms.only,
             exit_code: report.audit.exit_code(),
         },
-        verdicts: report.audit.verdicts.iter().map(|v| verdict(v, &words, &on)).collect(),
+        verdicts: (report.audit.verdicts.iter())
+            .map(|v| {
+                let cause = report.audit.cause_of(v).filter(|_| version == Version::Two);
+                let follows_from = cause.map(|c| CauseOut { rule: c.rule.id, subject: &c.finding.subject });
+                VerdictOut { follows_from, ..verdict(v, &words, &on) }
+            })
+            .collect(),
         suppressed: (report.audit.suppressed.iter())
             .map(|(v, by)| SuppressedOut { suppression: SuppressionOut::of(by), verdict: verdict(v, &words, &on) })
             .collect(),
@@ -300,6 +316,7 @@ fn verdict<'a>(v: &'a Verdict, words: &Words<'_>, on: &On<'_>) -> VerdictOut<'a>
         sources: v.rule.sources,
         remedy: f.remedy.as_deref().map(|r| Fix::of(r, on)),
         see: f.see.as_deref(),
+        follows_from: None,
     }
 }
 

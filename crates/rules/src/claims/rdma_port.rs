@@ -2,7 +2,7 @@
 
 use super::{DEVICE_PLUGINS, at};
 use crate::rdma::common;
-use crate::{Cx, Effect, Finding, Findings, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
+use crate::{About, Cx, Effect, Finding, Findings, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_formats::kubernetes::Resource;
 use linerate_node::rdma::{LinkLayer, RdmaDevice, RdmaPort};
 use linerate_snapshot::{Place, Reading};
@@ -134,6 +134,7 @@ fn judge<'o>(cx: &Cx<'_>, r: &Resource, kind: Wanted, place: Place, out: &'o mut
         .at(place)
         .at_all(ports.iter().map(|(_, p)| p.state.place()).take(8))
         .at(cx.node.rdma.place())
+        .follows("rdma/port-state", About::Any)
         .fix(|| {
             let what = "why no port is ACTIVE, or why the device plugin offers devices on this node";
             Remedy::investigate("bring up a port of this kind, or stop offering it", what)

@@ -1,7 +1,7 @@
 //! `gpumem/gpu-query-agrees`.
 
 use super::{no_own_gpu, own_gpus};
-use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
+use crate::{About, Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::Reading;
 
@@ -64,6 +64,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         out.fail(f.bdf, format_args!("on the PCI bus, but not among the {} GPU(s) of nvidia-smi", nvidia.gpus.len()))
             .at(asked)
             .at(f.class.place())
+            .follows("pcie/device-gone", About::Of(f.bdf.into()))
+            .follows("gpumem/driver-loaded", About::Of(f.bdf.into()))
             .fix(lost);
     }
     let lost_gpus = nvidia.gpus.iter().filter(|g| cx.node.pci.find(g.bdf).is_none());

@@ -2,7 +2,7 @@
 
 use super::{no_own_gpu, paths};
 use crate::sources::open_modules;
-use crate::{Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
+use crate::{About, Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::gpu::Flavour;
 use linerate_snapshot::Reading;
 
@@ -112,6 +112,7 @@ fn fail<'o>(cx: &Cx<'_>, dmabuf: &paths::Way, out: &'o mut Findings) -> &'o mut 
     let old = paths::before_turing(cx);
     let message = format!("neither way: no DMA-BUF ({why}), and no peer-memory module");
     let f = out.fail(Subject::Node, message);
+    f.follows("gpumem/peermem-symbols", About::Any);
     f.at_all(dmabuf.conditions.iter().filter(|c| c.holds == Some(false)).map(|c| c.place));
     f.at(cx.node.peermem.clients.place()).at(cx.node.peermem.nvidia_peermem.loaded.place());
     let stack = interface(cx);

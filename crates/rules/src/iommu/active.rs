@@ -2,7 +2,7 @@
 
 use super::ends::group_count;
 use crate::cmdline::words::{ABI_GROUPS, AMD_INIT, GDR_DOC, INTEL_IOMMU, KPARAM, iommu_off, vm_host};
-use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Subject};
+use crate::{About, Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Subject};
 use linerate_formats::kernel_config::{Setting, find};
 use linerate_node::context::Role;
 use linerate_snapshot::{Place, Reading};
@@ -71,7 +71,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         if on_host { "nothing can be passed to a virtual machine" } else { "fine for GPUDirect RDMA on bare metal" };
     let f = out.fail(Subject::Node, format_args!("no IOMMU in use (0 groups): {}; {consequence}", why.text));
     f.severity(if on_host { Severity::High } else { Severity::Info }).at(place);
-    f.at(why.place);
+    f.at(why.place).follows("cmdline/iommu-off", About::Any).follows("cmdline/amd-iommu-off", About::Any);
     if on_host {
         f.fix(|| why.remedy);
     }

@@ -2,7 +2,7 @@
 
 use crate::cmdline::words::GDR_DOC;
 use crate::sources::linux;
-use crate::{Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Subject};
+use crate::{About, Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Subject};
 use linerate_formats::dmesg::{Event, Requester};
 use linerate_node::requester::{Standing, device_in_log, locate};
 use linerate_snapshot::{Coverage, Place};
@@ -118,7 +118,13 @@ fn tell<'o>(cx: &Cx<'_>, faults: &Faulty, out: &'o mut Findings) -> &'o mut Find
             .severity(Severity::Info)
             .at(faults.first);
     }
-    out.fail(subject, format_args!("{n} IOMMU fault(s) of {name} in the log")).at(faults.first).fix(|| {
+    let of = device.function.map(|i| cx.node.pci.get(i).bdf).or(faults.of.bdf);
+    let finding = out.fail(subject, format_args!("{n} IOMMU fault(s) of {name} in the log"));
+    if let Some(of) = of {
+        // What is not translated cannot fault.
+        finding.follows("iommu/translated-domain", About::Of(of.into()));
+    }
+    finding.at(faults.first).fix(|| {
         Remedy::investigate(
             "find out which domain the device is in, and take it out of translation",
             "read iommu/translated-domain for this device; run the job once with NCCL_NET_GDR_LEVEL=LOC to see whether GPUDirect RDMA is what faults",

@@ -1,7 +1,7 @@
 //! `pcie/max-payload`.
 
 use super::{KERNEL_PARAMETERS, PCI_REGS, PHYSICAL, links};
-use crate::{Cx, Effect, Finding, Findings, Remedy, Rule, Severities, Severity};
+use crate::{About, Cx, Effect, Finding, Findings, Remedy, Rule, Severities, Severity};
 use linerate_node::pci::{ExpressRegister, FnId, PciFunction};
 
 pub(super) static RULE: Rule = Rule {
@@ -66,7 +66,7 @@ fn judge<'o>(cx: &Cx<'_>, id: FnId, end: &PciFunction<'_>, out: &'o mut Findings
                 .at(by.express_place(ExpressRegister::DevCap))
         }
         None => {
-            out.fail(end.bdf, format_args!("{mps} bytes on {}, which could 256 like everything on the way", f.bdf)).at(at).fix(|| {
+            out.fail(end.bdf, format_args!("{mps} bytes on {}, which could 256 like everything on the way", f.bdf)).at(at).follows("pcie/bus-peer2peer", About::Any).fix(|| {
                 Remedy::bios(
                     "set Max Payload to 256 bytes or more in the firmware set-up; remove pci=pcie_bus_peer2peer if it is on the command line",
                     "PCIe Max Payload Size",

@@ -1,7 +1,7 @@
 //! `pcie/nic-fits-port`.
 
 use super::{LINK_ABI, PHYSICAL, PRINT_LINK_STATUS, links};
-use crate::{Cx, Effect, Findings, Myth, Remedy, Rule, Severities, Severity};
+use crate::{About, Cx, Effect, Findings, Myth, Remedy, Rule, Severities, Severity, Status};
 use linerate_formats::pci::Bdf;
 use linerate_formats::units::{GBps, Gbps};
 use linerate_node::pci::{DataPath, ExpressRegister, FnId, Kind, PciFunction};
@@ -159,6 +159,10 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
         })
     };
     finding.at(f.link.speed.place()).at(f.link.width.place());
+    // The whole link would do: what limits it is the finding.
+    if finding.status == Status::Fail && links::possible(&cx.node.pci, end).is_some_and(|c| need.0 <= (c.0 + more) * share) {
+        finding.follows("pcie/link-width", About::Of(f.bdf.into())).follows("pcie/link-speed", About::Of(f.bdf.into()));
+    }
     if payload.is_some() {
         finding.at(f.express_place(ExpressRegister::Sizes));
     }

@@ -1,7 +1,7 @@
 //! `rdma/port-state`.
 
 use super::common::{self, Use};
-use crate::{Action, Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity};
+use crate::{About, Action, Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity};
 use linerate_node::rdma::{PortState, RdmaDevice, RdmaPort};
 
 pub(super) static RULE: Rule = Rule {
@@ -85,6 +85,9 @@ fn down<'o>(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, state: PortState, out: &'
     };
     let why = spare.unwrap_or(usage.words());
     let f = out.fail(subject, format_args!("{word}{phys}; {why}")).severity(severity).at(p.state.place());
+    if let Some(card) = d.pci {
+        f.follows("rdma/port-module", About::Of(card.into()));
+    }
     if p.phys_state.known().is_some() {
         f.at(p.phys_state.place());
     }

@@ -1,0 +1,54 @@
+//! Findings that are one fault are shown as one: nothing is lost by it, and a cause is a finding that there is.
+#![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
+
+#[path = "../../rules/tests/common/mod.rs"]
+mod common;
+
+use linerate_node::Node;
+use linerate_report::json::{self, Version};
+use linerate_report::{Report, Style, terminal};
+use linerate_rules::{Severity, Status, audit, rules};
+use std::collections::BTreeMap;
+
+#[test]
+fn in_all_nodes_of_the_lab() {
+    let mut pairs: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for path in
+        common::descriptions(&common::nodes().join("broken")).iter().chain(&common::descriptions(&common::nodes()))
+    {
+        let (_, snapshot) = common::load(path);
+        let node = Node::decode(&snapshot);
+        let audit = audit(&node, &snapshot, rules());
+        let report = Report { audit: &audit, node: &node, snapshot: &snapshot };
+        let text = terminal::to_string(&report, Style { colour: false, width: 80, verbose: true });
+        let findings = || audit.with(Status::Fail).filter(|v| v.severity() > Severity::Info);
+        for v in findings() {
+            let cause = audit.cause_of(v);
+            if let Some(cause) = cause {
+                *pairs.entry((cause.rule.id, v.rule.id)).or_default() += 1;
+                assert_ne!(cause.rule.id, v.rule.id);
+            }
+            // Each finding stands in the page: what is a cause, or has none, with a number.
+            let heads = |l: &&str| l.contains(&format!(" {}", v.rule.id)) && l.contains(&v.severity().name().to_uppercase());
+            assert!(text.lines().any(|l| heads(&l)), "{}: {} is missing\n{text}", path.display(), v.rule.id);
+        }
+        let mut bytes = Vec::new();
+        json::render(&report, Version::Two, &mut bytes).unwrap();
+        let document: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+        let verdicts = document["verdicts"].as_array().unwrap();
+        for v in verdicts.iter().filter(|v| v["follows_from"].is_object()) {
+            let is_it = |c: &&serde_json::Value| {
+                c["rule"] == v["follows_from"]["rule"] && c["subject"] == v["follows_from"]["subject"] && c["status"] == "fail"
+            };
+            assert!(verdicts.iter().any(|c| is_it(&c)), "{v}");
+        }
+    }
+    println!("{pairs:#?}");
+    for pair in [
+        ("iommu/translated-domain", "iommu/faults"),
+        ("pcie/link-width", "pcie/nic-fits-port"),
+        ("pcie/link-speed", "pcie/nic-fits-port"),
+    ] {
+        assert!(pairs.contains_key(&pair), "{pair:?} in {pairs:#?}");
+    }
+}
