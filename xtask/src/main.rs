@@ -7,6 +7,7 @@ mod bench;
 mod bombs;
 mod deny;
 mod deps;
+mod dist;
 mod docs;
 mod doctor;
 #[cfg(test)]
@@ -63,6 +64,11 @@ const COMMANDS: &[Command] = &[
         "same",
         "what two programs say of the examples, the lab's nodes and real inputs, and where that differs (OLD NEW)",
         same::run,
+    ),
+    (
+        "dist",
+        "build what is handed out: programs for old and new userlands, x86_64 and aarch64, packages, image, SBOM (--target NAME, --twice, --try)",
+        dist::run,
     ),
     ("lab", "boot the QEMU guests of lab/scenarios and check what they show", lab::main),
 ];

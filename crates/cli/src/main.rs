@@ -9,6 +9,7 @@ mod chosen;
 mod claims;
 mod cmd;
 mod collect_args;
+mod defaults;
 mod diff_args;
 mod drift_args;
 mod help;
@@ -76,7 +77,14 @@ fn end_on_signals() {
 
 fn main() -> ExitCode {
     let args = help::usual(std::env::args_os().collect());
-    let mut command = help::laid_out(Cli::command(), help::Length::of(&args));
+    let command = match defaults::set(Cli::command(), &args) {
+        Ok(command) => command,
+        Err(e) => {
+            output::complain(&e);
+            return ExitCode::from(EXIT_ERROR);
+        }
+    };
+    let mut command = help::laid_out(command, help::Length::of(&args));
     let parsed = command.try_get_matches_from_mut(&args).and_then(|m| Cli::from_arg_matches(&m));
     let cli = match parsed.map_err(|e| e.format(&mut command)) {
         Ok(cli) => cli,

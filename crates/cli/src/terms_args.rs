@@ -28,7 +28,7 @@ pub(crate) struct SuppressArgs {
     /// Each has its reason. May be repeated. Those of linerate.toml hold, too.
     #[arg(long, help_heading = HEADING, value_name = "FILE")]
     pub(crate) suppressions: Vec<PathBuf>,
-    /// Take no suppressions and no --fail-on from linerate.toml.
+    /// Take no suppressions, no --fail-on and no defaults from linerate.toml.
     #[arg(long, help_heading = HEADING)]
     pub(crate) no_config: bool,
 }
@@ -104,11 +104,7 @@ fn site(a: &SuppressArgs) -> Result<Option<(PathBuf, String, Config)>, Failure> 
     }
     let Some((path, text, config)) = crate::targets::settings().site()? else { return Ok(None) };
     let says_something = !config.suppress.is_empty() || config.audit != suppress::AuditOf::default();
-    let owner = |p: &Path| std::fs::metadata(p).ok().map(|m| m.uid());
-    let sudo = std::env::var("SUDO_UID").ok().and_then(|uid| uid.parse().ok());
-    let ours = [Some(0), owner(Path::new("/proc/self")), sudo];
-    let is_ours = owner(&path).is_some_and(|uid| ours.contains(&Some(uid)));
-    if says_something && !is_ours {
+    if says_something && !is_ours(&path) {
         remark(&format!(
             "{}: its suppressions and fail-on are not used, as the file belongs to another user; copy its [[suppress]] into a file of your own, and name that with --suppressions",
             path.display()
@@ -116,6 +112,14 @@ fn site(a: &SuppressArgs) -> Result<Option<(PathBuf, String, Config)>, Failure> 
         return Ok(None);
     }
     Ok(Some((path, text, config)))
+}
+
+/// Whether a file is the user's, root's, or that of who called sudo.
+pub(crate) fn is_ours(path: &Path) -> bool {
+    let owner = |p: &Path| std::fs::metadata(p).ok().map(|m| m.uid());
+    let sudo = std::env::var("SUDO_UID").ok().and_then(|uid| uid.parse().ok());
+    let ours = [Some(0), owner(Path::new("/proc/self")), sudo];
+    owner(path).is_some_and(|uid| ours.contains(&Some(uid)))
 }
 
 fn add<'a>(

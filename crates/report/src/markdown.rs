@@ -1,7 +1,7 @@
 //! Markdown for a ticket: the same order as on the terminal, nothing from data able to format or mention.
 
-use crate::fix::Fix;
 use crate::faults::faults;
+use crate::fix::Fix;
 use crate::group::{Group, group};
 use crate::style::clip;
 use crate::terminal::quality;

@@ -1,8 +1,8 @@
 //! The report for a terminal: what is wrong, worst first, then why and what to do, then what could not be seen.
 
 use crate::compact;
-use crate::fix::Fix;
 use crate::faults::{Fault, faults};
+use crate::fix::Fix;
 use crate::group::{Group, alike, group};
 use crate::style::{self, Page, Style, Tone, clip};
 use crate::words::Words;

@@ -29,7 +29,8 @@ fn in_all_nodes_of_the_lab() {
                 assert_ne!(cause.rule.id, v.rule.id);
             }
             // Each finding stands in the page: what is a cause, or has none, with a number.
-            let heads = |l: &&str| l.contains(&format!(" {}", v.rule.id)) && l.contains(&v.severity().name().to_uppercase());
+            let heads =
+                |l: &&str| l.contains(&format!(" {}", v.rule.id)) && l.contains(&v.severity().name().to_uppercase());
             assert!(text.lines().any(|l| heads(&l)), "{}: {} is missing\n{text}", path.display(), v.rule.id);
         }
         let mut bytes = Vec::new();
@@ -38,7 +39,9 @@ fn in_all_nodes_of_the_lab() {
         let verdicts = document["verdicts"].as_array().unwrap();
         for v in verdicts.iter().filter(|v| v["follows_from"].is_object()) {
             let is_it = |c: &&serde_json::Value| {
-                c["rule"] == v["follows_from"]["rule"] && c["subject"] == v["follows_from"]["subject"] && c["status"] == "fail"
+                c["rule"] == v["follows_from"]["rule"]
+                    && c["subject"] == v["follows_from"]["subject"]
+                    && c["status"] == "fail"
             };
             assert!(verdicts.iter().any(|c| is_it(&c)), "{v}");
         }

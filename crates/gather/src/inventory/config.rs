@@ -30,12 +30,31 @@ pub struct Config {
     /// Single nodes, by name, with the way to each.
     #[serde(default)]
     pub hosts: BTreeMap<String, WayOf>,
+    /// What options of commands are where they are not given.
+    #[serde(default)]
+    pub defaults: BTreeMap<String, DefaultOf>,
     /// How audits count.
     #[serde(default)]
     pub audit: AuditOf,
     /// Answers of audits that the site accepts.
     #[serde(default)]
     pub suppress: Vec<toml::Spanned<SuppressOf>>,
+}
+
+/// A value in `[defaults]`, or what is meant for one command (`[defaults.audit]`).
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum DefaultOf {
+    /// Of an option without a value.
+    Switch(bool),
+    /// Of one with a number.
+    Number(u64),
+    /// Of one with another value.
+    Text(String),
+    /// Of one that may be repeated.
+    List(Vec<String>),
+    /// Of one command, by the names of its options.
+    Command(BTreeMap<String, DefaultOf>),
 }
 
 /// How nodes are reached. What is not said comes from the next wider place: the node, its groups, all.

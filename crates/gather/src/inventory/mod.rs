@@ -17,7 +17,7 @@ mod slurm;
 mod ssh_config;
 
 use config::Carrier;
-pub use config::{Config, ConfigError};
+pub use config::{Config, ConfigError, DefaultOf};
 pub use files::read;
 pub use found::{Found, Group, Kind, Place, Seen, Wrong};
 pub use load::{InventoryError, References, Request, Settings, load, references};

@@ -160,7 +160,9 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
     };
     finding.at(f.link.speed.place()).at(f.link.width.place());
     // The whole link would do: what limits it is the finding.
-    if finding.status == Status::Fail && links::possible(&cx.node.pci, end).is_some_and(|c| need.0 <= (c.0 + more) * share) {
+    if finding.status == Status::Fail
+        && links::possible(&cx.node.pci, end).is_some_and(|c| need.0 <= (c.0 + more) * share)
+    {
         finding.follows("pcie/link-width", About::Of(f.bdf.into())).follows("pcie/link-speed", About::Of(f.bdf.into()));
     }
     if payload.is_some() {
