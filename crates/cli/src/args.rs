@@ -180,6 +180,9 @@ pub(crate) struct AuditArgs {
     /// Role of the node, if the source lacks it.
     #[arg(long, value_enum, value_name = "ROLE")]
     pub(crate) role: Option<RoleArg>,
+    /// Only the verdict and a line for each finding.
+    #[arg(long, conflicts_with = "verbose")]
+    pub(crate) brief: bool,
     /// List passes and not-applicable rules, too.
     ///
     /// With their evidence. Of many nodes: name those on which a rule is unknown.

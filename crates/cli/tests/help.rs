@@ -68,3 +68,47 @@ fn pages_have_every_option() {
         assert!(page.contains(option), "{option}");
     }
 }
+
+/// Shells offer what there is to be typed.
+#[test]
+fn completions_have_no_hidden_command() {
+    for shell in ["bash", "zsh", "fish"] {
+        let out = Command::new(env!("CARGO_BIN_EXE_linerate")).args(["completions", shell]).output().unwrap();
+        let text = String::from_utf8(out.stdout).unwrap();
+        assert!(text.contains("audit") && text.contains("fail-on"), "{shell}");
+        assert!(!text.contains("__hand") && !text.contains("What apply asks"), "{shell}");
+    }
+}
+
+fn audit(args: &[&str]) -> (Option<i32>, String) {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sick-8gpu.tar.zst");
+    let out = Command::new(env!("CARGO_BIN_EXE_linerate"))
+        .args(["audit", example])
+        .args(args)
+        .env("COLUMNS", "80")
+        .output()
+        .unwrap();
+    (out.status.code(), String::from_utf8(out.stdout).unwrap())
+}
+
+#[test]
+fn brief_is_the_verdict_and_the_list() {
+    let ((code, brief), (_, whole)) = (audit(&["--brief"]), audit(&[]));
+    assert_eq!(code, Some(1));
+    assert!(whole.starts_with(&brief) && brief.lines().count() < 50 && brief.contains("pcie/nic-fits-port"), "{brief}");
+    let (_, one) = audit(&["--brief", "--rule", "pcie/link-width"]);
+    assert!(one.contains(" HIGH     pcie/link-width: 0000:3d:00.0"), "{one}");
+}
+
+/// `--root` is the root of a system, not something above one.
+#[test]
+fn root_is_a_root() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(dir.path().join("deep/sys/bus")).unwrap();
+    let of = |root: &std::path::Path| {
+        let own = ["audit", "--root", root.to_str().unwrap()];
+        Command::new(env!("CARGO_BIN_EXE_linerate")).args(own).output().unwrap().status.code()
+    };
+    assert_eq!(of(dir.path()), Some(3));
+    assert_eq!(of(&dir.path().join("deep")), Some(2));
+}

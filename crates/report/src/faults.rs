@@ -21,6 +21,7 @@ pub(crate) fn faults<'a>(report: &Report<'a>) -> Vec<Fault<'a>> {
             None => first.push(v),
         }
     }
+    after.extend(report.notes().filter_map(|v| Some((v, root(report, v)?))));
     let mut faults: Vec<Fault<'a>> =
         bundle(first.into_iter()).into_iter().map(|cause| Fault { cause, after: Vec::new() }).collect();
     if after.is_empty() {
@@ -40,6 +41,11 @@ impl Fault<'_> {
         let all = self.cause.iter().chain(self.after.iter().flatten());
         all.flat_map(|g| &g.verdicts).map(|v| v.severity()).max()
     }
+}
+
+/// What is worth knowing, and follows from no finding.
+pub(crate) fn notes<'a>(report: &Report<'a>) -> impl Iterator<Item = &'a Verdict> {
+    report.notes().filter(|v| root(report, v).is_none())
 }
 
 /// The finding at the end of the causes of one.

@@ -1,6 +1,6 @@
 //! Markdown for a ticket: the same order as on the terminal, nothing from data able to format or mention.
 
-use crate::faults::faults;
+use crate::faults::{self, faults};
 use crate::fix::Fix;
 use crate::group::{Group, group};
 use crate::style::clip;
@@ -69,7 +69,7 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     list("Suppressed (not counted)", suppressed::taken(audit).iter().flat_map(of), out)?;
     let remarks = suppressed::remarks(&audit.usage());
     list("Suppressions to review", remarks.iter().map(|r| inline(r)), out)?;
-    let notes = group(report.notes());
+    let notes = group(faults::notes(report));
     list("Worth knowing", notes.iter().map(|g| format!("`{}`: {}", g.first().rule.id, inline(&said(g)))), out)?;
     unseen(report, out)
 }

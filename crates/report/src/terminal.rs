@@ -1,7 +1,7 @@
 //! The report for a terminal: what is wrong, worst first, then why and what to do, then what could not be seen.
 
 use crate::compact;
-use crate::faults::{Fault, faults};
+use crate::faults::{self, Fault, faults};
 use crate::fix::Fix;
 use crate::group::{Group, alike, group};
 use crate::style::{self, Page, Style, Tone, clip};
@@ -32,7 +32,10 @@ pub fn render(report: &Report<'_>, style: Style, out: &mut dyn Write) -> io::Res
     let mut t = Terminal { report, words: Words::of(report.snapshot), page: Page::new(out, style) };
     let faults = faults(report);
     t.header()?;
-    t.list(&faults)?;
+    // A single one is shown at once in full.
+    if faults.len() > 1 {
+        t.list(&faults)?;
+    }
     for (i, f) in faults.iter().enumerate() {
         t.finding(i + 1, f)?;
     }
@@ -40,6 +43,16 @@ pub fn render(report: &Report<'_>, style: Style, out: &mut dyn Write) -> io::Res
     t.notes()?;
     t.unseen()?;
     t.rest()
+}
+
+/// The verdict and the list of findings, and nothing of why.
+///
+/// # Errors
+/// Those of the writer.
+pub fn brief(report: &Report<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut t = Terminal { report, words: Words::of(report.snapshot), page: Page::new(out, style) };
+    t.header()?;
+    t.list(&faults(report))
 }
 
 /// As a text.
@@ -108,11 +121,7 @@ impl Terminal<'_, '_> {
     }
 
     fn list(&mut self, faults: &[Fault<'_>]) -> io::Result<()> {
-        // A single one is shown at once in full.
-        if faults.len() < 2 {
-            return Ok(());
-        }
-        self.page.heading("FINDINGS")?;
+        self.page.heading_of(faults, "FINDINGS")?;
         let width = faults.len().to_string().len();
         for (i, fault) in faults.iter().enumerate() {
             self.line(0, &format!("{:>width$}", i + 1), &fault.cause)?;
@@ -261,7 +270,7 @@ impl Terminal<'_, '_> {
     }
 
     fn notes(&mut self) -> io::Result<()> {
-        let groups = group(self.report.notes());
+        let groups = group(faults::notes(self.report));
         self.page.heading_of(&groups, "WORTH KNOWING (nothing to do)")?;
         for g in &groups {
             self.page.item(2, "·", Tone::Mild, Tone::Plain, &headline(g, self.page.style.verbose))?;

@@ -68,6 +68,7 @@ pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
     let mut sink = Sink::open(a.output.as_deref())?;
     let style = sink.style(a.color, a.verbose);
     match a.format {
+        Format::Text if a.brief => linerate_report::terminal::brief(&report, style, &mut sink)?,
         Format::Text => linerate_report::terminal::render(&report, style, &mut sink)?,
         Format::Json => {
             let version = a.schema.map_or(Version::Two, Into::into);
@@ -89,6 +90,11 @@ enum Unloaded {
 
 /// The one node that the arguments name.
 fn load(a: &AuditArgs, paths: &[PathBuf]) -> Result<Snapshot, Unloaded> {
+    if let Some(root) = a.root.as_deref().filter(|r| r.is_dir() && !linerate_snapshot::is_snapshot_dir(r)) {
+        let why = format!("{} is not the root of a system: it has neither sys/ nor proc/", root.display());
+        let hint = "without --root, a directory of snapshots, trees or texts is read";
+        return Err(Unloaded::Failed(Failure::new(why).hint(hint)));
+    }
     let path = a.root.as_deref().or(paths.first().map(|p| p.as_path())).unwrap_or(Path::new("/"));
     let options = Options { redact: !a.no_redact, ..crate::budget::options(path, Purpose::Audit) };
     let line = Line::new(true);

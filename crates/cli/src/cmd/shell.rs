@@ -12,10 +12,17 @@ pub(crate) fn completions(shell: clap_complete::Shell) -> Result<u8, Failure> {
     let mut sink = Sink::open(None)?;
     // It panics where it cannot write.
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "linerate", &mut text);
+    clap_complete::generate(shell, &mut shown(&Cli::command()), "linerate", &mut text);
     sink.write_all(&text)?;
     sink.finish()?;
     Ok(0)
+}
+
+/// The command line without what is hidden: `hand` is for apply.
+fn shown(all: &clap::Command) -> clap::Command {
+    let below = all.get_subcommands().filter(|c| !c.is_hide_set()).cloned();
+    let whole = clap::Command::new("linerate").version(env!("CARGO_PKG_VERSION")).disable_help_subcommand(true);
+    whole.args(all.get_arguments().cloned()).subcommands(below)
 }
 
 pub(crate) fn man(dir: Option<&Path>) -> Result<u8, Failure> {

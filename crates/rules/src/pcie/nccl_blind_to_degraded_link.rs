@@ -1,7 +1,7 @@
 //! `pcie/nccl-blind-to-degraded-link`.
 
 use super::{PHYSICAL, PRINT_LINK_STATUS, links};
-use crate::{Cx, Effect, Findings, Myth, Rule, Severities, Severity, Source};
+use crate::{About, Cx, Effect, Findings, Myth, Rule, Severities, Severity, Source};
 use linerate_node::pci::{FnId, Kind};
 use linerate_topology::system::link_bandwidth;
 
@@ -63,7 +63,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 format_args!("runs {now} of {can}, and NCCL counts on {counted:.1} GB/s for the full link"),
             )
             .at(f.link.speed.place())
-            .at(f.link.max_speed.place());
+            .at(f.link.max_speed.place())
+            .follows("pcie/link-width", About::Of(f.bdf.into()))
+            .follows("pcie/link-speed", About::Of(f.bdf.into()));
         }
     }
     match seen {
