@@ -109,7 +109,7 @@ fn one(
     let found = command.get_arguments().find(|a| a.get_long() == Some(option)).cloned();
     if let Some(arg) = found {
         let values = texts(&arg, value).ok_or_else(|| wrong("the option does not take a value of this kind"))?;
-        tried(&arg, option, &values).map_err(|why| wrong(&why))?;
+        tried(&arg, option, &values).map_err(|e| wrong(&in_a_line(&e)))?;
         command = command.mut_arg(arg.get_id(), |a| a.default_values(values));
         is_there = true;
     }
@@ -137,7 +137,7 @@ fn texts(arg: &Arg, value: &DefaultOf) -> Option<Vec<String>> {
 }
 
 /// Whether the option takes these values.
-fn tried(arg: &Arg, option: &str, values: &[String]) -> Result<(), String> {
+fn tried(arg: &Arg, option: &str, values: &[String]) -> Result<(), clap::Error> {
     if !arg.get_action().takes_values() {
         return Ok(());
     }
@@ -147,9 +147,11 @@ fn tried(arg: &Arg, option: &str, values: &[String]) -> Result<(), String> {
         .value_parser(arg.get_value_parser().clone())
         .allow_hyphen_values(true);
     let typed = values.iter().map(|v| format!("--{option}={v}"));
-    let parsed =
-        Command::new("linerate").arg(alone).try_get_matches_from(std::iter::once("linerate".to_owned()).chain(typed));
-    let said =
-        |e: clap::Error| e.to_string().lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-    parsed.map(|_| ()).map_err(said)
+    let typed = std::iter::once("linerate".to_owned()).chain(typed);
+    Command::new("linerate").arg(alone).try_get_matches_from(typed).map(|_| ())
+}
+
+/// The first line of what clap says.
+fn in_a_line(e: &clap::Error) -> String {
+    e.to_string().lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }

@@ -355,7 +355,7 @@ pub(crate) struct ApplyArgs {
     pub(crate) take_over: bool,
     /// Apply only plans that an allowed signer has signed.
     ///
-    /// The signature stands beside the plan (PLAN.sig).
+    /// The signature is beside the plan (PLAN.sig).
     #[arg(long)]
     pub(crate) require_signature: bool,
     /// Who may sign plans, as ssh-keygen(1) writes such a file.
