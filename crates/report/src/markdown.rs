@@ -1,6 +1,6 @@
 //! Markdown for a ticket: the same order as on the terminal, nothing from data able to format or mention.
 
-use crate::faults::{self, faults};
+use crate::faults::faults;
 use crate::fix::Fix;
 use crate::group::{Group, group};
 use crate::style::clip;
@@ -48,7 +48,7 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, "| Written by | linerate {VERSION}, exit code {} |", audit.exit_code())?;
     let words = Words::of(snapshot);
-    let faults = faults(report);
+    let (faults, notes) = faults(report);
     if !faults.is_empty() {
         writeln!(out, "\n## Findings")?;
     }
@@ -69,7 +69,7 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     list("Suppressed (not counted)", suppressed::taken(audit).iter().flat_map(of), out)?;
     let remarks = suppressed::remarks(&audit.usage());
     list("Suppressions to review", remarks.iter().map(|r| inline(r)), out)?;
-    let notes = group(faults::notes(report));
+    let notes = group(notes.into_iter());
     list("Worth knowing", notes.iter().map(|g| format!("`{}`: {}", g.first().rule.id, inline(&said(g)))), out)?;
     unseen(report, out)
 }

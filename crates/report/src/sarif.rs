@@ -82,11 +82,13 @@ struct Results<'r, 's> {
 impl Serialize for Results<'_, '_> {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         let mut times: HashMap<(&'static str, String), u32> = HashMap::new();
+        let causes = self.report.audit.causes();
         s.collect_seq(shown(self.report).map(|(v, by)| {
             let at = self.index.get(v.rule.id).copied().unwrap_or_default();
             let time = times.entry((v.rule.id, v.finding.subject.to_string())).or_default();
             let mut made = result(v, at, *time, self.report, self.words, "");
             suppress(&mut made, by);
+            follow(&mut made, causes.of(v));
             *time += 1;
             made
         }))
@@ -157,13 +159,17 @@ fn result(v: &Verdict, rule_index: usize, time: u32, report: &Report<'_>, words:
     if !related.is_empty() {
         out["relatedLocations"] = json!(related);
     }
-    if let Some(cause) = report.audit.cause_of(v) {
-        out["properties"]["followsFrom"] = json!({ "rule": cause.rule.id, "subject": cause.finding.subject });
-    }
     if let Some(r) = &f.remedy {
         out["properties"]["remedy"] = json!(Fix::of(r, &On::node(report.node)));
     }
     out
+}
+
+/// What a result follows from.
+fn follow(result: &mut Value, cause: Option<&Verdict>) {
+    if let Some(c) = cause {
+        result["properties"]["followsFrom"] = json!({ "rule": c.rule.id, "subject": c.finding.subject });
+    }
 }
 
 /// SARIF 2.1.0, 3.35: who suppressed a result, and why.
@@ -239,12 +245,14 @@ pub(crate) fn results(member: &Member<'_>, out: &mut Vec<u8>) {
     let words = Words::of(report.snapshot);
     let below = format!("{}/", uri(label));
     let mut times: HashMap<(&'static str, At), u32> = HashMap::new();
+    let causes = report.audit.causes();
     for (v, by) in shown(report) {
         let at = places.at(&v.finding.subject);
         let place = at.to_string();
         let time = times.entry((v.rule.id, at)).or_default();
         let mut made = result(v, index.get(v.rule.id).copied().unwrap_or_default(), *time, report, &words, &below);
         suppress(&mut made, by);
+        follow(&mut made, causes.of(v));
         made["partialFingerprints"] =
             json!({ "linerate/position/v1": hashed(&[label, v.rule.id, &place, &time.to_string()]) });
         *time += 1;

@@ -1,7 +1,7 @@
 //! The report for a terminal: what is wrong, worst first, then why and what to do, then what could not be seen.
 
 use crate::compact;
-use crate::faults::{self, Fault, faults};
+use crate::faults::{Fault, faults};
 use crate::fix::Fix;
 use crate::group::{Group, alike, group};
 use crate::style::{self, Page, Style, Tone, clip};
@@ -30,7 +30,7 @@ const SUBJECTS: usize = 16;
 /// Those of the writer.
 pub fn render(report: &Report<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut t = Terminal { report, words: Words::of(report.snapshot), page: Page::new(out, style) };
-    let faults = faults(report);
+    let (faults, notes) = faults(report);
     t.header()?;
     // A single one is shown at once in full.
     if faults.len() > 1 {
@@ -40,7 +40,7 @@ pub fn render(report: &Report<'_>, style: Style, out: &mut dyn Write) -> io::Res
         t.finding(i + 1, f)?;
     }
     t.suppressed()?;
-    t.notes()?;
+    t.notes(&notes)?;
     t.unseen()?;
     t.rest()
 }
@@ -52,7 +52,7 @@ pub fn render(report: &Report<'_>, style: Style, out: &mut dyn Write) -> io::Res
 pub fn brief(report: &Report<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut t = Terminal { report, words: Words::of(report.snapshot), page: Page::new(out, style) };
     t.header()?;
-    t.list(&faults(report))
+    t.list(&faults(report).0)
 }
 
 /// As a text.
@@ -269,8 +269,8 @@ impl Terminal<'_, '_> {
         remarks.iter().try_for_each(|r| self.page.item(2, "·", Tone::Warn, Tone::Plain, r))
     }
 
-    fn notes(&mut self) -> io::Result<()> {
-        let groups = group(faults::notes(self.report));
+    fn notes(&mut self, notes: &[&Verdict]) -> io::Result<()> {
+        let groups = group(notes.iter().copied());
         self.page.heading_of(&groups, "WORTH KNOWING (nothing to do)")?;
         for g in &groups {
             self.page.item(2, "·", Tone::Mild, Tone::Plain, &headline(g, self.page.style.verbose))?;

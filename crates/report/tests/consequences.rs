@@ -21,8 +21,9 @@ fn in_all_nodes_of_the_lab() {
         let audit = audit(&node, &snapshot, rules());
         let report = Report { audit: &audit, node: &node, snapshot: &snapshot };
         let text = terminal::to_string(&report, Style { colour: false, width: 80, verbose: true });
+        let causes = audit.causes();
         for v in audit.with(Status::Fail) {
-            let cause = audit.cause_of(v);
+            let cause = causes.of(v);
             if let Some(cause) = cause {
                 *pairs.entry((cause.rule.id, v.rule.id)).or_default() += 1;
                 assert_ne!(cause.rule.id, v.rule.id);

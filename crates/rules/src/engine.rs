@@ -6,6 +6,7 @@ use crate::terms::{Suppression, Terms, Usage};
 use linerate_node::Node;
 use linerate_snapshot::Snapshot;
 use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A rule's answer about one subject.
@@ -70,15 +71,15 @@ impl Audit {
         self.verdicts.iter().filter(move |v| v.finding.status == status)
     }
 
-    /// The failing answer that another one follows from, where there is one.
+    /// What failing answers follow from.
     #[must_use]
-    pub fn cause_of(&self, v: &Verdict) -> Option<&Verdict> {
-        v.finding.follows.iter().find_map(|(rule, about)| {
-            self.with(Status::Fail).filter(|c| c.rule.id == *rule).find(|c| match about {
-                About::Any => true,
-                About::Of(subject) => *subject == c.finding.subject,
-            })
-        })
+    pub fn causes(&self) -> Causes<'_> {
+        let mut causes = Causes::default();
+        for v in self.with(Status::Fail) {
+            causes.first.entry(v.rule.id).or_insert(v);
+            causes.of_subject.entry((v.rule.id, &v.finding.subject)).or_insert(v);
+        }
+        causes
     }
 
     /// 0 all good; 1 findings of the severity that the terms name (low) or above; 2 none, but something could not be seen that might be one.
@@ -86,6 +87,24 @@ impl Audit {
     pub fn exit_code(&self) -> u8 {
         let answers = self.verdicts.iter().map(|v| (v.rule, v.finding.status, v.severity()));
         exit_code(self.incomplete, &self.terms, answers)
+    }
+}
+
+/// Failing answers, by what others may follow from.
+#[derive(Debug, Default)]
+pub struct Causes<'a> {
+    first: HashMap<&'static str, &'a Verdict>,
+    of_subject: HashMap<(&'static str, &'a Subject), &'a Verdict>,
+}
+
+impl<'a> Causes<'a> {
+    /// The failing answer that this one follows from, where there is one.
+    #[must_use]
+    pub fn of(&self, v: &'a Verdict) -> Option<&'a Verdict> {
+        v.finding.follows.iter().find_map(|(rule, about)| match about {
+            About::Any => self.first.get(rule).copied(),
+            About::Of(subject) => self.of_subject.get(&(*rule, subject)).copied(),
+        })
     }
 }
 

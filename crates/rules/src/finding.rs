@@ -134,7 +134,7 @@ pub struct Finding {
     pub remedy: Option<Box<Remedy>>,
     /// How to see what was not seen.
     pub see: Option<Text>,
-    /// What it follows from, where that fails ([`crate::Audit::cause_of`]): were it right, this would be, too.
+    /// What it follows from, where that fails ([`crate::Causes`]): were it right, this would be, too.
     pub(crate) follows: Vec<(&'static str, About)>,
 }
 

@@ -37,7 +37,7 @@ pub mod xid;
 
 pub use acs::{AcsAsked, acs_asked_for};
 pub use cmdline::words::{domain_asked_for, iommu_turned_off};
-pub use engine::{Audit, Verdict, answers, audit};
+pub use engine::{Audit, Causes, Verdict, answers, audit};
 pub use finding::{About, Depth, Evidence, Finding, Findings, Status, Subject, Words};
 pub use registry::{Area, areas, find, rules};
 pub use remedy::{Action, Remedy};

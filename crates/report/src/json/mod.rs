@@ -231,7 +231,7 @@ fn in_pieces(out: &mut dyn Write, write: impl FnOnce(&mut Pieces<'_>) -> serde_j
 pub(crate) fn document<'a>(report: &Report<'a>, version: Version) -> Document<'a> {
     let words = Words::of(report.snapshot);
     let on = On::node(report.node);
-    let (s, context) = (report.snapshot, &report.node.context);
+    let (s, context, causes) = (report.snapshot, &report.node.context, report.audit.causes());
     Document {
         schema: version.schema(),
         linerate: VERSION,
@@ -258,7 +258,7 @@ pub(crate) fn document<'a>(report: &Report<'a>, version: Version) -> Document<'a
         },
         verdicts: (report.audit.verdicts.iter())
             .map(|v| {
-                let cause = report.audit.cause_of(v).filter(|_| version == Version::Two);
+                let cause = causes.of(v).filter(|_| version == Version::Two);
                 let follows_from = cause.map(|c| CauseOut { rule: c.rule.id, subject: &c.finding.subject });
                 VerdictOut { follows_from, ..verdict(v, &words, &on) }
             })
