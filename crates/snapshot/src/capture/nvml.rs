@@ -286,7 +286,8 @@ unsafe fn counters(lib: &libloading::Library, handle: Handle) -> BTreeMap<&'stat
 }
 
 fn word(text: &[c_char]) -> Option<String> {
-    let bytes: Vec<u8> = text.iter().map(|c| c.cast_unsigned()).collect();
+    // C's char is signed here and unsigned on Arm.
+    let bytes: Vec<u8> = text.iter().flat_map(|c| c.to_ne_bytes()).collect();
     Some(CStr::from_bytes_until_nul(&bytes).ok()?.to_string_lossy().into_owned())
 }
 
