@@ -37,7 +37,7 @@ const OF_CHANGING: [&str; 1] = ["color"];
 
 /// The command line with the defaults of the site's file, where there is one that counts.
 pub(crate) fn set(command: Command, args: &[OsString]) -> Result<Command, Failure> {
-    if args.iter().any(|a| a == "--no-config" || a == "hand") {
+    if args.get(1).is_some_and(|a| a == "hand") || args.iter().any(|a| a == "--no-config") {
         return Ok(command);
     }
     // What is wrong with the file is said by what needs it.
@@ -56,10 +56,9 @@ fn with(mut command: Command, defaults: &BTreeMap<String, DefaultOf>, path: &Pat
     let wrong = |key: &str, why: &str| Failure::new(format!("{}: [defaults] {key}: {why}", path.display()));
     for (name, value) in defaults {
         if let DefaultOf::Command(of) = value {
-            let Some(sub) = command.find_subcommand(name).cloned() else {
+            let Some(mut sub) = command.find_subcommand(name).cloned() else {
                 return Err(wrong(name, "there is no such command").hint("`linerate -h` lists them"));
             };
-            let mut sub = sub;
             for (option, value) in of {
                 let key = format!("{name}.{option}");
                 sub = one(sub, name, option, value, &|why| wrong(&key, why))?.ok_or_else(|| {
@@ -81,14 +80,14 @@ fn with(mut command: Command, defaults: &BTreeMap<String, DefaultOf>, path: &Pat
             }
         }
         if !is_known {
-            return Err(wrong(name, "no command has such an option").hint(may()));
+            return Err(wrong(name, "no command has such an option").hint(may(&MAY_BE_SET)));
         }
     }
     Ok(command)
 }
 
-fn may() -> String {
-    format!("there may be set {}", MAY_BE_SET.join(", "))
+fn may(be_set: &[&str]) -> String {
+    format!("there may be set {}", be_set.join(", "))
 }
 
 /// A command, and those below it, with this default; `None`: none has the option.
@@ -102,8 +101,7 @@ fn one(
     let allowed: &[&str] = if CHANGING.contains(&verb) { &OF_CHANGING } else { &MAY_BE_SET };
     if !allowed.contains(&option) {
         let of = if allowed.len() < MAY_BE_SET.len() { "of a command that changes nodes " } else { "" };
-        let hint = format!("{of}there may be set {}", allowed.join(", "));
-        return Err(wrong("a file may not set it").hint(hint));
+        return Err(wrong("a file may not set it").hint(format!("{of}{}", may(allowed))));
     }
     let (mut command, mut is_there) = (command, false);
     let found = command.get_arguments().find(|a| a.get_long() == Some(option)).cloned();

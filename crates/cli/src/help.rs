@@ -61,25 +61,19 @@ const WIDTH: usize = 80;
 
 /// Examples, each with what is said of it beside it where that fits, and below it where not.
 fn narrow(after: &str) -> String {
-    let mut out = String::new();
+    let mut out: Vec<String> = Vec::new();
     for line in after.lines() {
-        let (example, said) = line.trim_start().split_once("  ").unwrap_or((line.trim_start(), ""));
-        let indented = line.len() - line.trim_start().len();
-        let wide = line.chars().count() > WIDTH && !said.is_empty();
-        let (first, second) = match indented {
-            2 if wide => (format!("  {example}"), format!("      {}", said.trim_start())),
+        let text = line.trim_start();
+        match (line.len() - text.len(), text.split_once("  ")) {
+            (2, Some((example, said))) if line.chars().count() > WIDTH => {
+                out.extend([format!("  {example}"), format!("      {}", said.trim_start())]);
+            }
             // What is said of the line before.
-            10.. => (format!("      {}", line.trim_start()), String::new()),
-            _ => (line.to_owned(), String::new()),
-        };
-        out += &first;
-        out.push('\n');
-        if !second.is_empty() {
-            out += &second;
-            out.push('\n');
+            (10.., _) => out.push(format!("      {text}")),
+            _ => out.push(line.to_owned()),
         }
     }
-    out
+    out.join("\n")
 }
 
 /// Where the rest is.
@@ -100,22 +94,21 @@ fn uncapitalised(heading: &str) -> String {
 }
 
 fn fitted(arg: Arg, length: Length) -> Arg {
-    let Some(short) = arg.get_help().map(ToString::to_string) else { return arg };
     let whole = arg.get_long_help().map(|h| h.to_string().replace("\n\n", " "));
     let begins = BEGINNINGS.contains(&arg.get_id().as_str());
-    let arg = arg.long_help(Resettable::Reset);
     let is_grouped = arg.get_help_heading().is_some();
-    match length {
-        Length::Short if begins => arg.help_heading(Resettable::Reset).hide_possible_values(true),
-        Length::Short if is_grouped => arg.hide(true),
-        Length::Short => {
-            // `--color` is the same everywhere.
-            let is_known = arg.get_id() == "color";
+    let arg = arg.long_help(Resettable::Reset);
+    match (length, whole) {
+        (Length::Short, _) if begins => arg.help_heading(Resettable::Reset).hide_possible_values(true),
+        (Length::Short, _) if is_grouped => arg.hide(true),
+        (Length::Short, _) => {
             let shown: usize = arg.get_possible_values().iter().map(|v| v.get_name().len() + 2).sum();
-            arg.hide_possible_values(shown > 40 || is_known).help(short)
+            // `--color` is the same everywhere.
+            let is_known = shown > 40 || arg.get_id() == "color";
+            arg.hide_possible_values(is_known)
         }
+        (Length::Long, Some(whole)) if !is_grouped => arg.help(whole),
         // Of what begins a group, `-h` has said it already.
-        Length::Long if is_grouped => arg,
-        Length::Long => arg.help(whole.unwrap_or(short)),
+        (Length::Long, _) => arg,
     }
 }

@@ -40,6 +40,8 @@ mod watch_args;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, FromArgMatches};
+use output::Failure;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Decoding a node is thousands of small allocations; of a fleet's time, the C library's allocator takes a tenth more.
@@ -75,20 +77,29 @@ fn end_on_signals() {
     let _ = std::thread::Builder::new().name("linerate-signals".into()).spawn(wait);
 }
 
+/// What was typed; clap's error where that is none of its commands, or asks for help.
+fn parsed(args: &[OsString]) -> Result<Result<Cli, clap::Error>, Failure> {
+    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
+    let mut command = defaults::set(Cli::command(), args)?;
+    let matches = match command.try_get_matches_from_mut(args) {
+        // Laying it out takes as long as all the rest of a start.
+        Err(e) if matches!(e.kind(), DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand) => {
+            command = help::laid_out(defaults::set(Cli::command(), args)?, help::Length::of(args));
+            command.try_get_matches_from_mut(args)
+        }
+        matches => matches,
+    };
+    Ok(matches.and_then(|m| Cli::from_arg_matches(&m).map_err(|e| e.format(&mut command))))
+}
+
 fn main() -> ExitCode {
-    let args = help::usual(std::env::args_os().collect());
-    let command = match defaults::set(Cli::command(), &args) {
-        Ok(command) => command,
+    let cli = match parsed(&help::usual(std::env::args_os().collect())) {
+        Ok(Ok(cli)) => cli,
         Err(e) => {
             output::complain(&e);
             return ExitCode::from(EXIT_ERROR);
         }
-    };
-    let mut command = help::laid_out(command, help::Length::of(&args));
-    let parsed = command.try_get_matches_from_mut(&args).and_then(|m| Cli::from_arg_matches(&m));
-    let cli = match parsed.map_err(|e| e.format(&mut command)) {
-        Ok(cli) => cli,
-        Err(e) => {
+        Ok(Err(e)) => {
             let failed = e.use_stderr();
             // A closed pipe is no reason to complain.
             let lost = e.print().is_err_and(|e| e.kind() != std::io::ErrorKind::BrokenPipe);

@@ -56,7 +56,7 @@ fn the_short_one_names_the_long_one_which_has_examples() {
     assert_eq!(String::from_utf8(asked.stdout).unwrap(), long);
 }
 
-/// What a page leaves out of a screen stands in docs/verbs and in the man page.
+/// What help leaves out is in docs/verbs and in the man pages.
 #[test]
 fn pages_have_every_option() {
     let dir = tempfile::tempdir().unwrap();

@@ -29,7 +29,8 @@ fn put(path: &Path, text: &str) -> Result<(), Failure> {
     file::write(path, Access::Umask, text.as_bytes()).map_err(|e| Failure::writing(path, &e))
 }
 
-fn visible(command: &Command) -> impl Iterator<Item = &Command> {
+/// The commands below one, without those that are hidden.
+pub(super) fn visible(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|c| !c.is_hide_set())
 }
 

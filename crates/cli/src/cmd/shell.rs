@@ -1,5 +1,6 @@
 //! Completions and man pages, made from the argument types.
 
+use super::pages::visible;
 use crate::args::Cli;
 use crate::output::{Failure, Sink};
 use clap::CommandFactory;
@@ -20,7 +21,7 @@ pub(crate) fn completions(shell: clap_complete::Shell) -> Result<u8, Failure> {
 
 /// The command line without what is hidden: `hand` is for apply.
 fn shown(all: &clap::Command) -> clap::Command {
-    let below = all.get_subcommands().filter(|c| !c.is_hide_set()).cloned();
+    let below = visible(all).cloned();
     let whole = clap::Command::new("linerate").version(env!("CARGO_PKG_VERSION")).disable_help_subcommand(true);
     whole.args(all.get_arguments().cloned()).subcommands(below)
 }
@@ -44,7 +45,7 @@ pub(crate) fn man(dir: Option<&Path>) -> Result<u8, Failure> {
 
 /// A page for a command, and for each command below it.
 fn pages(command: &clap::Command, dir: &Path) -> Result<(), Failure> {
-    for below in command.get_subcommands().filter(|c| !c.is_hide_set()) {
+    for below in visible(command) {
         pages(below, dir)?;
     }
     let (page, mut text) = (Man::new(command.clone()), Vec::new());
