@@ -24,6 +24,17 @@ pub(crate) fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |t| root().join(t))
 }
 
+/// Makes a directory, with those above it.
+pub(crate) fn made(dir: &Path) -> Result<()> {
+    std::fs::create_dir_all(dir).map_err(|e| format!("{}: {e}", dir.display()))
+}
+
+/// Makes a directory in which nothing is.
+pub(crate) fn emptied(dir: &Path) -> Result<()> {
+    let _ = std::fs::remove_dir_all(dir);
+    made(dir)
+}
+
 /// Runs a command that prints for itself.
 pub(crate) fn status(command: &mut Command) -> Result<()> {
     let name = command.get_program().to_string_lossy().into_owned();

@@ -119,7 +119,8 @@ fn apt(args: &[&str]) -> Result<()> {
     shell::status(&mut c)
 }
 
-fn installed(packages: &[&str]) -> Result<()> {
+/// Installs Debian packages.
+pub(crate) fn installed(packages: &[&str]) -> Result<()> {
     apt(&[&["install", "-y", "--no-install-recommends"], packages].concat())
 }
 

@@ -10,13 +10,7 @@ use linerate_remedy::{Disruption, Plan, Proof};
 use linerate_rules::{Severity, Status, audit, rules};
 use linerate_snapshot::Snapshot;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-
-fn all() -> Vec<PathBuf> {
-    let mut out = common::descriptions(&common::nodes());
-    out.extend(common::descriptions(&common::nodes().join("broken")));
-    out
-}
+use std::path::Path;
 
 fn load(path: &Path) -> Snapshot {
     common::load(path).1
@@ -25,7 +19,7 @@ fn load(path: &Path) -> Snapshot {
 #[test]
 fn every_finding_is_planned_left_to_people_or_refused() {
     let mut wishes = 0;
-    for path in all() {
+    for path in common::all_descriptions() {
         let s = load(&path);
         let node = Node::decode(&s);
         let audit = audit(&node, &s, rules());
@@ -69,7 +63,7 @@ fn holds(plan: &Plan, name: &str) {
 
 #[test]
 fn the_same_input_gives_the_same_plan() {
-    for path in all().into_iter().take(3) {
+    for path in common::all_descriptions().into_iter().take(3) {
         let s = load(&path);
         let node = Node::decode(&s);
         let audit = audit(&node, &s, rules());

@@ -15,8 +15,7 @@ use std::collections::BTreeSet;
 #[test]
 fn no_file_of_a_plan_is_hidden_from_the_next_plan() {
     let mut files: BTreeSet<(String, String)> = BTreeSet::new();
-    let mut all = common::descriptions(&common::nodes());
-    all.extend(common::descriptions(&common::nodes().join("broken")));
+    let mut all = common::all_descriptions();
     // Of the siblings of real machines, some: each takes a second to simulate.
     all.extend(common::descriptions(&common::nodes().join("healthy/broken")).into_iter().step_by(5));
     for path in all {

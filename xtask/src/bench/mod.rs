@@ -1,4 +1,4 @@
-//! `cargo xtask bench [--quick | --nodes N | --only logs | --only results]`: measures the release build and writes
+//! `cargo xtask bench [--quick | --nodes N | --only logs | --only results]`: measures the build of the profile `dist` and writes
 //! `docs/benchmarks.md`. Results of benchmarks have a page of their own, and are measured only when they are named.
 //!
 //! `fan`: many hosts at once beside pdsh ([`fan`]).

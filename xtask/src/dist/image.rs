@@ -1,8 +1,9 @@
 //! The image: nothing but the program, for each machine (OCI image layout 1.0, as a tar that `skopeo copy oci-archive:…` and `podman load` take).
 
-use super::stage::{self, put};
+use super::stage::{self, put, read};
 use super::{Machine, Release};
 use crate::shell::{self, Result};
+use linerate_remedy::sha256;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -36,10 +37,9 @@ fn one(machine: &Machine, program: &Path, dir: &Path, release: &Release) -> Resu
     stage::program(program, &root.join("linerate"))?;
     let tar = root.with_extension("tar");
     stage::tarred(&root, &["linerate"], &tar, release)?;
-    let unpacked = sum(&tar)?;
+    let unpacked = sha256(&read(&tar)?);
     shell::status(Command::new("gzip").args(["--no-name", "--best", "--force"]).arg(&tar))?;
-    let packed = tar.with_extension("tar.gz");
-    let layer = blob(dir, LAYER, &std::fs::read(&packed).map_err(|e| format!("{}: {e}", packed.display()))?)?;
+    let layer = blob(dir, LAYER, &read(&tar.with_extension("tar.gz"))?)?;
     let config = json!({
         "architecture": architecture,
         "os": "linux",
@@ -58,18 +58,7 @@ fn one(machine: &Machine, program: &Path, dir: &Path, release: &Release) -> Resu
 
 /// Writes a blob by its digest, and describes it.
 fn blob(dir: &Path, media: &str, bytes: &[u8]) -> Result<Value> {
-    let blobs = dir.join("blobs/sha256");
-    let new = blobs.join("new");
-    put(&new, bytes)?;
-    let digest = sum(&new)?;
-    std::fs::rename(&new, blobs.join(&digest)).map_err(|e| format!("{}: {e}", new.display()))?;
+    let digest = sha256(bytes);
+    put(&dir.join("blobs/sha256").join(&digest), bytes)?;
     Ok(json!({ "mediaType": media, "digest": format!("sha256:{digest}"), "size": bytes.len() }))
-}
-
-fn sum(path: &Path) -> Result<String> {
-    let said = shell::output(Command::new("sha256sum").arg(path))?;
-    said.split_whitespace()
-        .next()
-        .map(str::to_owned)
-        .ok_or_else(|| format!("sha256sum said nothing of {}", path.display()))
 }

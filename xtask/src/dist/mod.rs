@@ -7,7 +7,8 @@ mod packages;
 mod stage;
 
 use crate::shell::{self, Result};
-use std::path::{Path, PathBuf};
+use linerate_remedy::sha256;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 /// A machine that programs are built for.
@@ -23,29 +24,27 @@ struct Machine {
     is_packaged: bool,
 }
 
+const X86: [&str; 3] = ["amd64", "x86_64", "amd64"];
+const ARM: [&str; 3] = ["arm64", "aarch64", "arm64"];
+
 const MACHINES: &[Machine] = &[
     Machine {
         target: "x86_64-unknown-linux-gnu.2.17",
         name: "x86_64-linux-gnu",
-        architectures: ["amd64", "x86_64", "amd64"],
+        architectures: X86,
         is_packaged: true,
     },
     Machine {
         target: "aarch64-unknown-linux-gnu.2.17",
         name: "aarch64-linux-gnu",
-        architectures: ["arm64", "aarch64", "arm64"],
+        architectures: ARM,
         is_packaged: true,
     },
-    Machine {
-        target: "x86_64-unknown-linux-musl",
-        name: "x86_64-linux-musl",
-        architectures: ["amd64", "x86_64", "amd64"],
-        is_packaged: false,
-    },
+    Machine { target: "x86_64-unknown-linux-musl", name: "x86_64-linux-musl", architectures: X86, is_packaged: false },
     Machine {
         target: "aarch64-unknown-linux-musl",
         name: "aarch64-linux-musl",
-        architectures: ["arm64", "aarch64", "arm64"],
+        architectures: ARM,
         is_packaged: false,
     },
 ];
@@ -110,13 +109,12 @@ fn all(machines: &[&Machine], twice: bool, tried: bool) -> Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     let epoch = shell::output(Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(shell::root()))?;
     let out = shell::target().join(format!("dist-{version}"));
-    let _ = std::fs::remove_dir_all(&out);
-    std::fs::create_dir_all(&out).map_err(|e| format!("{}: {e}", out.display()))?;
+    shell::emptied(&out)?;
     let release = Release { version, epoch: epoch.trim().to_owned(), out };
     let mut programs = Vec::new();
     for machine in machines {
         let program = build(machine, &release, "once")?;
-        if twice && !same(&program, &build(machine, &release, "again")?)? {
+        if twice && stage::read(&program)? != stage::read(&build(machine, &release, "again")?)? {
             return Err(format!("{}: two builds differ", machine.name));
         }
         let size = std::fs::metadata(&program).map_err(|e| e.to_string())?.len();
@@ -138,8 +136,7 @@ fn all(machines: &[&Machine], twice: bool, tried: bool) -> Result<()> {
         image::write(&fixed, &release)?;
     }
     let sbom = shell::root().join("docs/security/sbom.cdx.json");
-    let named = release.out.join(format!("linerate-{version}.cdx.json"));
-    std::fs::copy(&sbom, named).map_err(|e| format!("{}: {e}", sbom.display()))?;
+    stage::copied(&sbom, &release.out.join(format!("linerate-{version}.cdx.json")))?;
     checksums(&release)?;
     println!("written to {}", release.out.display());
     if tried {
@@ -152,17 +149,12 @@ fn build(machine: &Machine, release: &Release, which: &str) -> Result<PathBuf> {
     // Elsewhere the second time: its path must not be in the program.
     let into = shell::target().join("handed-out").join(which);
     if which != "once" {
-        let _ = std::fs::remove_dir_all(&into);
+        shell::emptied(&into)?;
     }
     let mut builder = Command::new(shell::root().join(BUILDER));
     builder.args(["build", machine.target]).arg(&into).env("SOURCE_DATE_EPOCH", &release.epoch);
     shell::status(&mut builder)?;
     Ok(into.join(machine.triple()).join("dist/linerate"))
-}
-
-fn same(one: &Path, other: &Path) -> Result<bool> {
-    let read = |p: &Path| std::fs::read(p).map_err(|e| format!("{}: {e}", p.display()));
-    Ok(read(one)? == read(other)?)
 }
 
 /// `sha256sum --check SHA256SUMS` tells whether it came whole.
@@ -172,7 +164,10 @@ fn checksums(release: &Release) -> Result<()> {
         names.push(entry.file_name().to_string_lossy().into_owned());
     }
     names.sort();
-    let sums = shell::output(Command::new("sha256sum").args(&names).current_dir(&release.out))?;
+    let mut sums = String::new();
+    for name in &names {
+        sums += &format!("{}  {name}\n", sha256(&stage::read(&release.out.join(name))?));
+    }
     stage::put(&release.out.join("SHA256SUMS"), sums.as_bytes())
 }
 

@@ -3,6 +3,7 @@
 use super::stage::{self, Texts};
 use super::{Machine, Release};
 use crate::shell::{self, Result};
+use crate::tools;
 use std::path::Path;
 use std::process::Command;
 
@@ -32,7 +33,7 @@ pub(super) fn deb(machine: &Machine, program: &Path, texts: &Texts, release: &Re
 pub(super) fn rpm(machine: &Machine, program: &Path, texts: &Texts, release: &Release) -> Result<()> {
     let [_, architecture, _] = machine.architectures;
     if !shell::has("rpmbuild") {
-        shell::output(Command::new("apt-get").args(["-qq", "install", "-y", "--no-install-recommends", "rpm"]))?;
+        tools::installed(&["rpm"])?;
     }
     let (root, top) = (stage::fresh(release, "rpm")?, stage::fresh(release, "rpmbuild")?);
     stage::system(&root, program, texts)?;

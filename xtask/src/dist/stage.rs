@@ -20,20 +20,23 @@ pub(super) const SHELLS: [(&str, &str); 3] = [
 
 pub(super) fn put(path: &Path, bytes: &[u8]) -> Result<()> {
     if let Some(dir) = path.parent() {
-        std::fs::create_dir_all(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+        shell::made(dir)?;
     }
     std::fs::write(path, bytes).map_err(|e| format!("{}: {e}", path.display()))
 }
 
+pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
 pub(super) fn copied(from: &Path, to: &Path) -> Result<()> {
-    let bytes = std::fs::read(from).map_err(|e| format!("{}: {e}", from.display()))?;
-    put(to, &bytes)
+    put(to, &read(from)?)
 }
 
 /// What the program writes of itself.
 pub(super) fn texts(linerate: &Path, release: &Release) -> Result<Texts> {
     let dir = release.out.with_extension("texts");
-    let _ = std::fs::remove_dir_all(&dir);
+    shell::emptied(&dir)?;
     let texts = Texts { man: dir.join("man"), completions: dir.join("completions") };
     shell::output(Command::new(linerate).arg("man").arg(&texts.man))?;
     for (shell, _) in SHELLS {
@@ -46,8 +49,7 @@ pub(super) fn texts(linerate: &Path, release: &Release) -> Result<Texts> {
 /// An empty directory of this name beside what is handed out.
 pub(super) fn fresh(release: &Release, name: &str) -> Result<PathBuf> {
     let dir = release.out.with_extension("stage").join(name);
-    let _ = std::fs::remove_dir_all(&dir);
-    std::fs::create_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+    shell::emptied(&dir)?;
     Ok(dir)
 }
 
@@ -97,7 +99,7 @@ pub(super) fn archive(machine: &Machine, of: &Path, texts: &Texts, release: &Rel
     shell::status(Command::new("zstd").args(["--quiet", "--rm", "-19", "--force"]).arg(&tar))
 }
 
-/// In order, by nobody, at the time of the commit.
+/// In one order, with root as the owner, at the time of the commit.
 pub(super) fn tarred(dir: &Path, names: &[&str], tar: &Path, release: &Release) -> Result<()> {
     let own = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX", "--format=gnu"];
     let mut command = Command::new("tar");

@@ -1,6 +1,6 @@
 //! The harness with coverage counters, and the files that it begins with.
 
-use crate::shell::{self, Result};
+use crate::shell::{self, Result, emptied, made};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -91,13 +91,4 @@ fn build(work: &Path) -> Result<PathBuf> {
     cargo.args(["--locked", "--features", "linerate-fuzz/guided"]);
     shell::status(cargo.env("RUSTC_WORKSPACE_WRAPPER", &wrapper).env("CARGO_PROFILE_DEV_OPT_LEVEL", "1"))?;
     Ok(shell::target().join("debug/linerate-fuzz-guided"))
-}
-
-pub(super) fn made(dir: &Path) -> Result<()> {
-    std::fs::create_dir_all(dir).map_err(|e| format!("{}: {e}", dir.display()))
-}
-
-pub(super) fn emptied(dir: &Path) -> Result<()> {
-    let _ = std::fs::remove_dir_all(dir);
-    made(dir)
 }

@@ -1,7 +1,7 @@
 //! One run of libFuzzer on one target.
 
-use super::build::{Harness, emptied, made};
-use crate::shell::Result;
+use super::build::Harness;
+use crate::shell::{Result, emptied, made};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,8 +1,8 @@
 //! What is kept in the repository of what was found: few short inputs, each of which reaches something that the seeds do not.
 
-use super::build::{Harness, emptied};
+use super::build::Harness;
 use super::engine::LIMITS;
-use crate::shell::{self, Result};
+use crate::shell::{self, Result, emptied};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::path::Path;

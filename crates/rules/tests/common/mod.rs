@@ -24,6 +24,13 @@ pub fn descriptions(dir: &Path) -> Vec<PathBuf> {
     out
 }
 
+/// Descriptions of the lab's nodes, and of those that are broken.
+pub fn all_descriptions() -> Vec<PathBuf> {
+    let mut out = descriptions(&nodes());
+    out.extend(descriptions(&nodes().join("broken")));
+    out
+}
+
 pub fn load(path: &Path) -> (Description, Snapshot) {
     let d = Description::load(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let tree = d.compose().unwrap_or_else(|e| panic!("{}: {e}", path.display()));
