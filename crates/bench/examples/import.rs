@@ -1,4 +1,4 @@
-//! How long the parts of an import take: `cargo run --release -p linerate-bench --example import -- FILE`.
+//! How long the parts of an import take: `cargo run --profile dist -p linerate-bench --example import -- FILE`.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use linerate_bench::import::import;

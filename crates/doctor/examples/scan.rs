@@ -1,4 +1,4 @@
-//! How fast a log is read: `cargo run --release -p linerate-doctor --example scan -- FILE`.
+//! How fast a log is read: `cargo run --profile dist -p linerate-doctor --example scan -- FILE`.
 #![allow(clippy::print_stdout)]
 
 use linerate_doctor::{Observer, Reader};

@@ -9,7 +9,7 @@ mod inject;
 #[path = "common/lost.rs"]
 mod lost;
 
-/// Each change of the table once. `cargo run --profile lab -p linerate-fleet --example inject` makes them on many nodes.
+/// Each change of the table once. `cargo run --release -p linerate-fleet --example inject` makes them on many nodes.
 #[test]
 fn what_was_changed_is_found_and_nothing_else() {
     let cases = inject::cases();

@@ -1,4 +1,4 @@
-//! How fast outputs of benchmarks are read: `cargo run --release -p linerate-formats --example throughput [MEGABYTES] [WORD]`.
+//! How fast outputs of benchmarks are read: `cargo run --profile dist -p linerate-formats --example throughput [MEGABYTES] [WORD]`.
 //!
 //! The texts are made in memory. Rates are of processor time, because the machines that run this do other things, too; parsers
 //! use one core. Exits with 1 where one of the formats with a promise is slower than it.

@@ -1,4 +1,4 @@
-//! How quickly files are recognised and cut: `cargo run --release -p linerate-snapshot --example cutting -- FILE…`. Each file is read as a stream, like
+//! How quickly files are recognised and cut: `cargo run --profile dist -p linerate-snapshot --example cutting -- FILE…`. Each file is read as a stream, like
 //! `linerate doctor` and `linerate audit` do, on one core; the time of reading is in it.
 
 #![allow(clippy::print_stdout)] // a program for measurements

@@ -1,6 +1,6 @@
 //! Times the capture of a tree and the reading of its archive, in CPU time of this thread and of the process.
 //!
-//! `cargo run --release -p linerate-snapshot --example read_bench [DIR [ARCHIVE]]`: a tree of 300 PCI functions is made where none is given.
+//! `cargo run --profile dist -p linerate-snapshot --example read_bench [DIR [ARCHIVE]]`: a tree of 300 PCI functions is made where none is given.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 
 use linerate_snapshot::capture::{Options, Purpose, capture};

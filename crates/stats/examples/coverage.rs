@@ -1,5 +1,5 @@
 //! Writes the table of docs/statistics.md: how often the intervals cover the truth, and how often a difference or an equivalence is
-//! found where there is none. `cargo run --release -p linerate-stats --example coverage`
+//! found where there is none. `cargo run --profile dist -p linerate-stats --example coverage`
 
 #![allow(clippy::print_stdout, reason = "it is what this program does")]
 
@@ -12,7 +12,7 @@ const TRIALS: u32 = 10_000;
 
 fn main() {
     println!("# How often the intervals are right\n");
-    println!("Printed by `cargo run --release -p linerate-stats --example coverage`.\n");
+    println!("Printed by `cargo run --profile dist -p linerate-stats --example coverage`.\n");
     println!(
         "Simulated truth, {TRIALS} comparisons a cell: coverage of the 95 % interval, percent. The error of a cell is 0.2.\n"
     );

@@ -1,5 +1,5 @@
 //! Time of a comparison of 30 sizes with 80 samples a side and 10,000 resamples each, on one core.
-//! `cargo run --release -p linerate-stats --example speed`
+//! `cargo run --profile dist -p linerate-stats --example speed`
 
 #![allow(clippy::print_stdout, reason = "it is what this program does")]
 

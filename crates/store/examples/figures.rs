@@ -1,6 +1,6 @@
 //! Speed of the history: a million samples stored and asked for, in three shapes, beside the plain rows that it does not use.
 //!
-//! `cargo run --release -p linerate-store --example figures [DIRECTORY]`
+//! `cargo run --profile dist -p linerate-store --example figures [DIRECTORY]`
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 use linerate_bench::{Better, Kind, Label, Metric, Run, Unit};

@@ -21,6 +21,13 @@ pub struct FileAct {
     pub mode: u32,
 }
 
+/// The first lines of a file that a step writes. A playbook or a script writes the same file, and `linerate rollback` knows nothing of it there.
+pub(crate) fn head(step: &str) -> String {
+    format!(
+        "# Written by linerate (plan step {step}).\n# To undo: linerate rollback, if linerate apply wrote this; otherwise delete this file.\n"
+    )
+}
+
 /// What a file holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Content(pub String);

@@ -11,6 +11,7 @@ mod value;
 
 pub use bios::BiosAct;
 pub use domain::{DomainAct, LineEdit};
+pub(crate) use file::head;
 pub use file::{Content, FileAct, FileState};
 pub use label::LabelAct;
 pub use nic_firmware::NicFirmwareAct;

@@ -1,6 +1,7 @@
 //! Limits of resources: of sessions (pam_limits), and of services that start jobs.
 
 use super::{AT_ONCE, Change, Kind, Refusal, Setting, ours};
+use crate::act::head;
 use crate::model::Act;
 use crate::terms::{On, Terms};
 use linerate_rules::Action;
@@ -82,7 +83,7 @@ fn one(limit: &str, value: &str, s: &Snapshot) -> Result<Change, Refusal> {
     let services: Vec<&str> = SERVICES.into_iter().filter(|name| installed(s, name)).collect();
     for service in &services {
         let path = format!("/etc/systemd/system/{service}.service.d/90-linerate.conf");
-        let text = format!("{}[Service]\nLimitMEMLOCK=infinity\n", ours::head("limits"));
+        let text = format!("{}[Service]\nLimitMEMLOCK=infinity\n", head("limits"));
         files.extend(ours::written(s, &path, text, 0o644)?);
     }
     if files.is_empty() {

@@ -1,6 +1,7 @@
 //! Files of ours: what is there now, and what it becomes.
 
 use super::Refusal;
+use crate::act::head;
 use crate::model::{Act, Content, FileAct, FileState, RunAct};
 use linerate_snapshot::{EntryKind, Lookup, MARK, Snapshot};
 
@@ -31,11 +32,6 @@ pub(super) fn there<'s>(s: &'s Snapshot, path: &str) -> Result<Option<&'s str>, 
         },
         _ => Err(unread()),
     }
-}
-
-/// The first line of a file of ours.
-pub(super) fn head(step: &str) -> String {
-    format!("# Written by linerate (plan step {step}). Remove it with: linerate rollback\n")
 }
 
 /// A file of ours with these lines, and those that it had before. `keep` says which of the old ones stay.

@@ -1,6 +1,7 @@
 //! Units of ours: a oneshot that says what it does in argument lists, and takes it back when stopped.
 
 use super::{Refusal, ours};
+use crate::act::head;
 use crate::model::Act;
 use linerate_snapshot::Snapshot;
 
@@ -70,7 +71,7 @@ impl Unit<'_> {
             start.push(pair.start.clone());
             stop.extend(pair.not_yet(&stop).filter(|l| !stop.contains(l)));
         }
-        let mut t = ours::head(self.step);
+        let mut t = head(self.step);
         t.push_str(&format!("[Unit]\nDescription={}\n", self.description));
         for line in self.order {
             t.push_str(&format!("{line}\n"));

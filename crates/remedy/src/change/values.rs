@@ -1,6 +1,7 @@
 //! Values under `/sys` and `/proc/sys`: written now, and again at each boot by `tmpfiles.d`, `sysctl.d` or tuned.
 
 use super::{AT_ONCE, Change, Kind, Refusal, Setting, each, ours, words};
+use crate::act::head;
 use crate::model::{Act, Condition, FileAct, Proof, ValueAct};
 use crate::see;
 use crate::terms::{On, Terms};
@@ -154,7 +155,7 @@ fn by_tuned(asked: &[Sysfs<'_>], s: &Snapshot, old: String) -> Result<(Vec<Act>,
     if old == "linerate" {
         return Err(Refusal::no("tuned's profile is linerate's own of an earlier plan: linerate rollback first"));
     }
-    let mut text = format!("{}[main]\ninclude={old}\n", ours::head("values"));
+    let mut text = format!("{}[main]\ninclude={old}\n", head("values"));
     let of = |want: &dyn Fn(&str) -> bool| asked.iter().filter(|a| want(a.path)).collect::<Vec<_>>();
     for a in of(&|p| p.ends_with(GOVERNOR)).iter().take(1) {
         text.push_str(&format!("\n[cpu]\ngovernor={}\n", a.value));

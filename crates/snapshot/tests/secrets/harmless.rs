@@ -124,7 +124,8 @@ pub(crate) fn lines() -> Vec<(&'static str, Vec<&'static str>)> {
         (
             "etc/modprobe.d/nvidia.conf",
             vec![
-                "# Written by linerate (plan step module-options). Remove it with: linerate rollback",
+                "# Written by linerate (plan step module-options).",
+                "# To undo: linerate rollback, if linerate apply wrote this; otherwise delete this file.",
                 "options nvidia NVreg_EnableStreamMemOPs=1 NVreg_RegistryDwords=\"PeerMappingOverride=1;RMForceStaticBar1=1\"",
                 "options nvidia NVreg_RestrictProfilingToAdminUsers=0",
                 "options nvidia NVreg_RegisterForACPIEvents=1 NVreg_DmaRemapPeerMmio=1",
@@ -219,7 +220,8 @@ pub(crate) fn lines() -> Vec<(&'static str, Vec<&'static str>)> {
         (
             "etc/systemd/system/linerate-registers.service",
             vec![
-                "# Written by linerate (plan step acs). Remove it with: linerate rollback",
+                "# Written by linerate (plan step acs).",
+                "# To undo: linerate rollback, if linerate apply wrote this; otherwise delete this file.",
                 "[Unit]",
                 "Description=PCI registers (linerate)",
                 "After=multi-user.target",

@@ -1,5 +1,6 @@
 //! The drop-in that Debian's `grub-mkconfig` reads: `/etc/default/grub.d/90-linerate.cfg`.
 
+use crate::act::head;
 use crate::boot::words::{for_grub, spellings};
 use std::fmt::Write as _;
 
@@ -36,7 +37,7 @@ pub fn drop_in(step: &str, add: &[String], remove: &[String]) -> String {
 }
 
 fn adding_to(variable: &str, step: &str, add: &[String], remove: &[String]) -> String {
-    let mut out = format!("# Written by linerate (plan step {step}). Remove it with: linerate rollback\n");
+    let mut out = head(step);
     let _ = writeln!(out, "{ADDS}{}\n{REMOVES}{}", add.join(" "), remove.join(" "));
     // What is added is taken out first, too: then it is there once, and behind what it overrides.
     let mut gone: Vec<String> =

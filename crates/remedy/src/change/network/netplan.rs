@@ -2,6 +2,7 @@
 
 use super::files::{self, Fit, NetFile};
 use super::{STEP, Want, rendered};
+use crate::act::head;
 use crate::change::{Change, Refusal, ours};
 use crate::model::{Act, Condition, FileAct, FileState};
 use linerate_snapshot::Snapshot;
@@ -115,7 +116,7 @@ fn file(good: &[(Want<'_>, bool)], s: &Snapshot) -> Result<Change, Refusal> {
     if !matches!(ours::there(s, FILE), Ok(None)) {
         return Err(Refusal::no(format!("{FILE} is there from an earlier plan: linerate rollback first")));
     }
-    let mut text = ours::head(STEP);
+    let mut text = head(STEP);
     text.push_str("network:\n  version: 2\n  ethernets:\n");
     for (w, new) in good {
         text.push_str(&format!("    \"{}\":\n", w.name));

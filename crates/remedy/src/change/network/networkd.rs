@@ -2,6 +2,7 @@
 
 use super::files::{self, Fit};
 use super::{STEP, Want, by_unit, rendered};
+use crate::act::head;
 use crate::change::{Change, Refusal, ours};
 use crate::model::{Act, Condition};
 use linerate_node::Node;
@@ -76,7 +77,7 @@ fn drop_in(file: &str, w: &Want<'_>, s: &Snapshot) -> Result<Option<Act>, Refusa
     let mtu = w.mtu.map(|m| m.after).or_else(|| old.get(&["Link"], "MTUBytes")?.parse().ok());
     let mut addresses = old.addresses();
     addresses.extend(w.addresses.iter().filter(|c| !old.addresses().contains(c)));
-    let mut text = ours::head(STEP);
+    let mut text = head(STEP);
     if let Some(mtu) = mtu {
         text.push_str(&format!("[Link]\nMTUBytes={mtu}\n"));
     }

@@ -1,6 +1,6 @@
 //! For a ticket.
 
-use super::ROWS;
+use super::{ROWS, says_what_was_read};
 use crate::VERSION;
 use crate::markdown::{list, more};
 use crate::plan::words::{self, OUTCOMES, proof};
@@ -53,11 +53,13 @@ fn step(word: &str, s: &StepResult, out: &mut dyn Write) -> io::Result<()> {
 
 fn one(p: &Proved, out: &mut dyn Write) -> io::Result<()> {
     let mark = if p.outcome.name() == "effective" { "x" } else { " " };
+    let line = proof(&p.proof);
     let read = match (p.at.is_empty(), p.read.is_empty()) {
+        _ if says_what_was_read(&line, p) => String::new(),
         (true, true) => String::new(),
         (false, true) => format!("; looked for at {}", inline(&p.at)),
         (true, false) => format!("; read: {}", inline(&p.read)),
         (false, false) => format!("; read: {}: {}", inline(&p.at), inline(&p.read)),
     };
-    writeln!(out, "- [{mark}] {}: {}{read}", inline(&proof(&p.proof)), p.outcome.name())
+    writeln!(out, "- [{mark}] {}: {}{read}", inline(&line), p.outcome.name())
 }

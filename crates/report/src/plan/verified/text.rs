@@ -1,6 +1,6 @@
 //! For a terminal: the verdict, then each step, the worst first, then what else changed.
 
-use super::ROWS;
+use super::{ROWS, says_what_was_read};
 use crate::plan::fold::folded;
 use crate::plan::words::{self, OUTCOMES, proof};
 use crate::style::{self, Page, Style, Tone};
@@ -84,9 +84,13 @@ fn step(page: &mut Page<'_>, word: &str, s: &StepResult) -> io::Result<()> {
 fn one(page: &mut Page<'_>, s: &StepResult, p: &Proved) -> io::Result<()> {
     let so = p.outcome.name() == "effective";
     let (mark, tone) = if so { ("✓", Tone::Good) } else { ("✗", tone_of(p.outcome.name())) };
-    page.item(2, mark, tone, Tone::Plain, &proof(&p.proof))?;
+    let line = proof(&p.proof);
+    page.item(2, mark, tone, Tone::Plain, &line)?;
     if !so && p.outcome != s.outcome {
         page.field(4, p.outcome.name(), p.outcome.reason())?;
+    }
+    if says_what_was_read(&line, p) {
+        return Ok(());
     }
     match (p.at.is_empty(), p.read.is_empty()) {
         (true, true) => Ok(()),
