@@ -14,8 +14,8 @@ use std::process::{Command, ExitCode};
 const COMMAND: &str = "linerate";
 /// The C library's family; the binary may load nothing else.
 const LIBRARIES_OF_C: &[&str] = &["linux-vdso.so", "linux-gate.so", "libc.so", "libm.so", "libgcc_s.so", "ld-linux"];
-/// SQLite and Parquet are a quarter of it; 22.6 MiB were there before the readers of some 35 more texts, 23.9 with compose files, units of systemd and literals of marks.
-const MAX_BINARY: u64 = 25 << 20;
+/// Of the release build, most of which is not optimised: 65 MiB. What is handed out has a limit of its own (`cargo xtask dist`).
+const MAX_BINARY: u64 = 70 << 20;
 /// Paths and hosts that say where a file was written. The character before is none of a longer path.
 const MACHINE: &str = r"(^|[\s\x22'`(=:<\[])(/(work|root|home|Users)/[A-Za-z0-9_.-]+)";
 
@@ -95,7 +95,7 @@ fn same_features() -> Result<Found> {
 }
 
 fn binary() -> Result<Found> {
-    let path = shell::dist()?;
+    let path = shell::release()?;
     let size = std::fs::metadata(&path).map_err(|e| format!("{}: {e}", path.display()))?.len();
     let mut found = Found::default();
     found.notes.push(format!("{:.1} MiB (limit {} MiB)", size as f64 / f64::from(1 << 20), MAX_BINARY >> 20));

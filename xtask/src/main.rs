@@ -17,6 +17,7 @@ mod features;
 mod fuzz;
 mod lab;
 mod map;
+mod memory;
 mod metadata;
 mod reports;
 mod same;

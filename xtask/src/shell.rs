@@ -68,6 +68,12 @@ pub(crate) fn dist() -> Result<PathBuf> {
     Ok(target().join("dist/linerate"))
 }
 
+/// Builds the `linerate` of `cargo build --release`, and says where it is.
+pub(crate) fn release() -> Result<PathBuf> {
+    status(cargo().args(["build", "--quiet", "--locked", "--release", "--package", "linerate"]))?;
+    Ok(target().join("release/linerate"))
+}
+
 /// Builds a program as the tests have it, and says where it is. With xtask beside it, whose features are the workspace's (`cargo xtask
 /// deps` compares them): nothing that the tests have built is built again.
 pub(crate) fn dev(program: &str) -> Result<PathBuf> {

@@ -6,6 +6,7 @@
 
 mod pool;
 
+use crate::memory::Scratch;
 use crate::shell::{self, Result};
 use crate::tools::{self, Skipped};
 use std::io::{BufRead, BufReader};
@@ -46,8 +47,9 @@ fn all(ours: &[String], theirs: &[String], seen: &mut Seen) -> Result<()> {
     let programs = pool::build(ours)?;
     println!("{} programs of tests, built in {} s", programs.len(), began.elapsed().as_secs());
     let mut failed = Vec::new();
-    pool::run(programs, theirs, |program, output| {
-        println!("\n     Running {}", program.name);
+    let scratch = Scratch::new("test")?;
+    pool::run(programs, theirs, scratch.path(), |program, took, output| {
+        println!("\n     Running {}: {:.1} s", program.name, took.as_secs_f64());
         match output {
             Ok(output) => {
                 String::from_utf8_lossy(&output.stdout).lines().for_each(|line| seen.print(line));

@@ -60,7 +60,12 @@ fn run(args: &[&str]) -> Result<bool> {
     if let Some(missing) = ["sshd", "ssh", "ssh-keygen", "pdsh"].iter().find(|p| !shell::has(p)) {
         return Err(format!("bench fan needs {missing}: apt-get install openssh-server pdsh"));
     }
-    let linerate = w.linerate.clone().map_or_else(shell::dist, Ok)?;
+    let linerate = match (&w.linerate, w.within) {
+        (Some(own), _) => own.clone(),
+        // As what else is checked.
+        (None, Some(_)) => shell::release()?,
+        (None, None) => shell::dist()?,
+    };
     let lab = Lab::start()?;
     measure_all(&lab, &w, &linerate)
 }

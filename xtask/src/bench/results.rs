@@ -210,7 +210,7 @@ fn parsers(word: &str) -> Result<String> {
     let line = told.lines().find(|l| l.starts_with(word)).ok_or("the example throughput: no figure")?;
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     Ok(format!(
-        "\nThe parser in its own process, per second of CPU time, best of three: `cargo run --release -p linerate-formats --example throughput 200 \"{word}\"`\n\n```text\n{line}\n```\n"
+        "\nThe parser in its own process, per second of CPU time, best of three: `cargo run --profile dist -p linerate-formats --example throughput 200 \"{word}\"`\n\n```text\n{line}\n```\n"
     ))
 }
 

@@ -115,7 +115,7 @@ fn figures(dir: &Path) -> Result<String> {
     let second = told.lines().enumerate().filter(|(_, l)| heading(l)).nth(2).map_or(usize::MAX, |(n, _)| n);
     let lines: Vec<&str> = told.lines().take(second).collect();
     Ok(format!(
-        "\nThe store in its own process, not pinned, once: `cargo run --release -p linerate-store --example figures`\n\n```text\n{}\n```\n",
+        "\nThe store in its own process, not pinned, once: `cargo run --profile dist -p linerate-store --example figures`\n\n```text\n{}\n```\n",
         lines.join("\n")
     ))
 }

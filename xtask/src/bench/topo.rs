@@ -17,7 +17,7 @@ pub(super) fn measure(linerate: &Path, scale: &Scale) -> Result<(String, Vec<Tar
     let own = ["run", "--quiet", "--release", "--package", "linerate-topology", "--example", "judge"];
     let rows = shell::output(shell::cargo().args(own))?;
     let mut text = format!(
-        "\n## Topologies\n\n`cargo run --release -p linerate-topology --example judge`: medians; XML in memory to the graph, all paths, GPUDirect RDMA, P2P and \
+        "\n## Topologies\n\n`cargo run --profile dist -p linerate-topology --example judge`: medians; XML in memory to the graph, all paths, GPUDirect RDMA, P2P and \
          local NICs; ceilings with their derivations, of two such nodes; then the search for their rings and trees.\n\n\
          | node | XML parsed | judged | ceilings | rings and trees |\n|---|---|---|---|---|\n{rows}"
     );

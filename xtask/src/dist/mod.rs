@@ -60,6 +60,9 @@ impl Machine {
     }
 }
 
+/// Bytes of a program: 23.8 MiB without LTO, of which SQLite and Parquet are a quarter.
+const MOST: u64 = 25 << 20;
+
 /// What is handed out of which state of the repository.
 struct Release {
     version: &'static str,
@@ -119,7 +122,10 @@ fn all(machines: &[&Machine], twice: bool, tried: bool) -> Result<()> {
         }
         let size = std::fs::metadata(&program).map_err(|e| e.to_string())?.len();
         let equal = if twice { ", built twice, equal" } else { "" };
-        println!("{}: {:.1} MiB{equal}", machine.name, size as f64 / f64::from(1 << 20));
+        println!("{}: {:.1} MiB{equal} (limit {} MiB)", machine.name, size as f64 / f64::from(1 << 20), MOST >> 20);
+        if size > MOST {
+            return Err(format!("{}: {size} bytes, more than {} MiB", machine.name, MOST >> 20));
+        }
         programs.push((*machine, program));
     }
     // Man pages and completions are what the program itself writes.

@@ -1,5 +1,6 @@
 //! The harness with coverage counters, and the files that it begins with.
 
+use crate::memory::Scratch;
 use crate::shell::{self, Result, emptied, made};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ const WRAPPER: &str = "counting-rustc";
 pub(super) struct Harness {
     binary: PathBuf,
     pub(super) work: PathBuf,
-    scratch: PathBuf,
+    scratch: Scratch,
     pub(super) targets: Vec<String>,
 }
 
@@ -26,10 +27,7 @@ impl Harness {
         let work = shell::target().join("guided");
         made(&work)?;
         let binary = build(&work)?;
-        let shm = Path::new("/dev/shm");
-        let base = if shm.is_dir() { shm.to_owned() } else { std::env::temp_dir() };
-        let scratch = base.join(format!("linerate-guided-{}", std::process::id()));
-        made(&scratch)?;
+        let scratch = Scratch::new("guided")?;
         let mut harness = Harness { binary, work, scratch, targets: Vec::new() };
         let inputs = harness.work.join("inputs");
         emptied(&inputs)?;
@@ -44,7 +42,7 @@ impl Harness {
     /// The harness, for no target yet.
     fn command(&self) -> Command {
         let mut command = Command::new(&self.binary);
-        command.env("LINERATE_FUZZ_SCRATCH", &self.scratch);
+        command.env("LINERATE_FUZZ_SCRATCH", self.scratch.path());
         command
     }
 
@@ -54,7 +52,7 @@ impl Harness {
         if let Some(seconds) = cpu {
             command = Command::new("sh");
             command.args(["-c", "ulimit -S -t \"$0\" && exec \"$@\"", &seconds.to_string()]).arg(&self.binary);
-            command.env("LINERATE_FUZZ_SCRATCH", &self.scratch);
+            command.env("LINERATE_FUZZ_SCRATCH", self.scratch.path());
         }
         command.env("LINERATE_FUZZ_TARGET", target).env("LINERATE_FUZZ_POOL", self.seeds(target));
         command
@@ -68,12 +66,6 @@ impl Harness {
     /// What was kept of a target before.
     pub(super) fn kept(&self, target: &str) -> PathBuf {
         self.work.join("inputs/kept").join(target)
-    }
-}
-
-impl Drop for Harness {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.scratch);
     }
 }
 

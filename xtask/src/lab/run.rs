@@ -7,6 +7,7 @@ use super::qemu::{self, Limits};
 use super::report::{self, Entry, Outcome};
 use super::scenario::{self, Scenario};
 use super::{Paths, Result, check, guest, setup, verdict};
+use crate::shell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -88,15 +89,16 @@ pub(super) fn run(paths: &Paths, options: &Options) -> Result<ExitCode> {
     Ok(code)
 }
 
-/// The static `linerate` of this tree, small and quick enough, with what the tests of faults need.
+/// The static `linerate` of this tree, with what the tests of faults need. What it is linked from is that of `cargo build --release`, but for what has faults.
 pub(super) fn built(paths: &Paths) -> Result<PathBuf> {
-    const TARGET: &str = "x86_64-unknown-linux-gnu";
-    let target = paths.cache.join("target");
-    let mut cargo = crate::shell::cargo();
-    cargo.args(["build", "--quiet", "--locked", "--profile", "lab", "--package", "linerate", "--features", "faults"]);
-    cargo.args(["--target", TARGET]).env("RUSTFLAGS", "-C target-feature=+crt-static").env("CARGO_TARGET_DIR", &target);
-    crate::shell::status(&mut cargo)?;
-    Ok(target.join(TARGET).join("lab/linerate"))
+    let mut cargo = shell::cargo();
+    cargo.args(["rustc", "--quiet", "--locked", "--release", "--package", "linerate", "--bin", "linerate"]);
+    cargo.args(["--features", "faults", "--", "-Ctarget-feature=+crt-static"]);
+    shell::status(&mut cargo)?;
+    // The next build without faults takes its name.
+    let (made, own) = (shell::target().join("release/linerate"), paths.cache.join("linerate"));
+    fs::copy(&made, &own).map_err(|e| format!("{} as {}: {e}", made.display(), own.display()))?;
+    Ok(own)
 }
 
 /// The `linerate` for the guests.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
 
 /// A program of tests that cargo has built.
 pub(super) struct Program {
@@ -74,9 +75,14 @@ fn named(package: &Path) -> String {
     package.strip_prefix(shell::root()).unwrap_or(package).display().to_string()
 }
 
-/// Runs them, as many at once as there are cores, each with one test at a time: those that wait leave room. `done` is called in
-/// the order in which they end.
-pub(super) fn run(programs: Vec<Program>, args: &[String], mut done: impl FnMut(&Program, std::io::Result<Output>)) {
+/// Runs them, some more at once than there are cores, each with one test at a time: those that wait leave room. Temporary files are below `scratch`.
+/// `done` is called in the order in which they end.
+pub(super) fn run(
+    programs: Vec<Program>,
+    args: &[String],
+    scratch: &Path,
+    mut done: impl FnMut(&Program, Duration, std::io::Result<Output>),
+) {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     let waiting = Mutex::new(VecDeque::from(programs));
     let (tell, told) = channel();
@@ -87,22 +93,23 @@ pub(super) fn run(programs: Vec<Program>, args: &[String], mut done: impl FnMut(
                 loop {
                     let next = waiting.lock().ok().and_then(|mut w| w.pop_front());
                     let Some(program) = next else { return };
-                    let output = one(&program, args);
-                    if tell.send((program, output)).is_err() {
+                    let began = Instant::now();
+                    let output = one(&program, args, scratch);
+                    if tell.send((program, began.elapsed(), output)).is_err() {
                         return;
                     }
                 }
             });
         }
         drop(tell);
-        told.iter().for_each(|(program, output)| done(&program, output));
+        told.iter().for_each(|(program, took, output)| done(&program, took, output));
     });
 }
 
-fn one(program: &Program, args: &[String]) -> std::io::Result<Output> {
+fn one(program: &Program, args: &[String], scratch: &Path) -> std::io::Result<Output> {
     let mut command = Command::new(&program.file);
     command.args(["--show-output", "--test-threads=1"]).args(args).current_dir(&program.package);
-    command.env("CARGO_MANIFEST_DIR", &program.package).stdin(Stdio::null());
+    command.env("CARGO_MANIFEST_DIR", &program.package).env("TMPDIR", scratch).stdin(Stdio::null());
     command.output()
 }
 
