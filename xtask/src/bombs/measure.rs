@@ -12,7 +12,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 /// Seconds of CPU after which a run is ended, seconds of any time (a busy machine may give a run little of it), and bytes of address space. They
 /// are above what is asked for, so that a figure is had of what costs too much.
-const CPU: u64 = 20;
+const CPU: u64 = 40;
 const TIME: u32 = 900;
 const SPACE: u64 = 6 << 30;
 
