@@ -97,6 +97,9 @@ pub(super) fn built(paths: &Paths) -> Result<PathBuf> {
     shell::status(&mut cargo)?;
     // The next build without faults takes its name.
     let (made, own) = (shell::target().join("release/linerate"), paths.cache.join("linerate"));
+    shell::made(&paths.cache)?;
+    // A copy that runs, or that others have linked, stays as it is.
+    let _ = fs::remove_file(&own);
     fs::copy(&made, &own).map_err(|e| format!("{} as {}: {e}", made.display(), own.display()))?;
     Ok(own)
 }
