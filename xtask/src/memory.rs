@@ -1,4 +1,4 @@
-//! A directory of ours in memory. Tests make and remove trees of some thousand files; ext4 looks for inodes that were not removed lately, which takes
+//! A temporary directory in memory. Tests make and remove trees of some thousand files; ext4 looks for inodes that were not removed lately, which takes
 //! ten times as long as all else.
 
 use crate::shell::{Result, emptied};

@@ -62,16 +62,26 @@ pub(crate) fn has(program: &str) -> bool {
     std::env::split_paths(&path).chain(sbin).any(|d| d.join(program).is_file())
 }
 
-/// Builds the `linerate` that users get, and says where it is.
+/// Builds the `linerate` that is handed out, and says where it is.
 pub(crate) fn dist() -> Result<PathBuf> {
-    status(cargo().args(["build", "--quiet", "--profile", "dist", "--package", "linerate"]))?;
-    Ok(target().join("dist/linerate"))
+    built("dist")
 }
 
 /// Builds the `linerate` of `cargo build --release`, and says where it is.
 pub(crate) fn release() -> Result<PathBuf> {
-    status(cargo().args(["build", "--quiet", "--locked", "--release", "--package", "linerate"]))?;
-    Ok(target().join("release/linerate"))
+    built("release")
+}
+
+fn built(profile: &str) -> Result<PathBuf> {
+    status(cargo().args(["build", "--quiet", "--locked", "--profile", profile, "--package", "linerate"]))?;
+    Ok(target().join(profile).join("linerate"))
+}
+
+/// What runs a program whose figures count: it is built like what is handed out.
+pub(crate) fn measured() -> Command {
+    let mut cargo = cargo();
+    cargo.args(["run", "--quiet", "--profile", "dist"]);
+    cargo
 }
 
 /// Builds a program as the tests have it, and says where it is. With xtask beside it, whose features are the workspace's (`cargo xtask

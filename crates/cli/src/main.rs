@@ -77,7 +77,7 @@ fn end_on_signals() {
     let _ = std::thread::Builder::new().name("linerate-signals".into()).spawn(wait);
 }
 
-/// What was typed; clap's error where that is none of its commands, or asks for help.
+/// What was typed; clap's error where that is not a command line, or asks for help.
 fn parsed(args: &[OsString]) -> Result<Result<Cli, clap::Error>, Failure> {
     use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
     let mut command = defaults::set(Cli::command(), args)?;

@@ -1,4 +1,4 @@
-//! Judges topologies and tells how long it takes, as rows of a table: `cargo run --profile dist --example judge -- FILE...`; without
+//! Judges topologies and says how long it takes, as rows of a table: `cargo run --profile dist --example judge -- FILE...`; without
 //! files, nodes made up here.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)]

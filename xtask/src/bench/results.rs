@@ -203,9 +203,9 @@ impl Bench<'_> {
 
 /// What the parser does in its own process, without a file, a digest, runs and a report.
 fn parsers(word: &str) -> Result<String> {
-    let own = ["run", "--quiet", "--release", "--package", "linerate-formats", "--example", "throughput", "--", "200"];
+    let own = ["--package", "linerate-formats", "--example", "throughput", "--", "200"];
     // Its exit code is a verdict of its own.
-    let told = shell::cargo().args(own).arg(word).output().map_err(|e| format!("cannot run cargo: {e}"))?;
+    let told = shell::measured().args(own).arg(word).output().map_err(|e| format!("cannot run cargo: {e}"))?;
     let told = String::from_utf8_lossy(&told.stdout);
     let line = told.lines().find(|l| l.starts_with(word)).ok_or("the example throughput: no figure")?;
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");

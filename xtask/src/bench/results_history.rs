@@ -108,8 +108,8 @@ pub(super) fn measure(b: &Bench<'_>) -> Result<(String, Vec<Target>)> {
 
 /// What the store does in its own process, without a program's start and a table's text.
 fn figures(dir: &Path) -> Result<String> {
-    let own = ["run", "--quiet", "--release", "--package", "linerate-store", "--example", "figures", "--"];
-    let told = shell::output(shell::cargo().args(own).arg(dir))?;
+    let own = ["--package", "linerate-store", "--example", "figures", "--"];
+    let told = shell::output(shell::measured().args(own).arg(dir))?;
     // Its first two sections: sweeps, and the same as plain rows. What follows are other shapes.
     let heading = |l: &&str| !l.starts_with(' ');
     let second = told.lines().enumerate().filter(|(_, l)| heading(l)).nth(2).map_or(usize::MAX, |(n, _)| n);

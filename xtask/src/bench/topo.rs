@@ -14,8 +14,8 @@ const AIMS: [(&str, f64, f64); 3] =
 const DRAWING: f64 = 50.0;
 
 pub(super) fn measure(linerate: &Path, scale: &Scale) -> Result<(String, Vec<Target>)> {
-    let own = ["run", "--quiet", "--release", "--package", "linerate-topology", "--example", "judge"];
-    let rows = shell::output(shell::cargo().args(own))?;
+    let own = ["--package", "linerate-topology", "--example", "judge"];
+    let rows = shell::output(shell::measured().args(own))?;
     let mut text = format!(
         "\n## Topologies\n\n`cargo run --profile dist -p linerate-topology --example judge`: medians; XML in memory to the graph, all paths, GPUDirect RDMA, P2P and \
          local NICs; ceilings with their derivations, of two such nodes; then the search for their rings and trees.\n\n\

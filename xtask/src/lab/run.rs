@@ -89,7 +89,7 @@ pub(super) fn run(paths: &Paths, options: &Options) -> Result<ExitCode> {
     Ok(code)
 }
 
-/// The static `linerate` of this tree, with what the tests of faults need. What it is linked from is that of `cargo build --release`, but for what has faults.
+/// The static `linerate` of this tree, with what the tests of faults need. It is linked from the crates of `cargo build --release`; only those with the feature `faults` are built for it.
 pub(super) fn built(paths: &Paths) -> Result<PathBuf> {
     let mut cargo = shell::cargo();
     cargo.args(["rustc", "--quiet", "--locked", "--release", "--package", "linerate", "--bin", "linerate"]);
