@@ -21,7 +21,12 @@ pub struct Line<'a> {
     pub is_cut: bool,
     /// Part of it is no UTF-8.
     pub is_undecodable: bool,
+    /// Which of the reader's marks are in it: bit `n` for the `n`th.
+    pub marks: u8,
 }
+
+/// Where a mark is first found in bytes. It holds no line end.
+pub type Find = fn(&[u8]) -> Option<usize>;
 
 /// How a stream ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +41,7 @@ pub struct End {
 #[derive(Debug)]
 pub struct LineReader {
     most: usize,
+    marks: &'static [Find],
     line: u64,
     /// The beginning of a line whose end has not come yet.
     carry: Vec<u8>,
@@ -51,7 +57,15 @@ impl LineReader {
     /// Keeps at most so many bytes of a line.
     #[must_use]
     pub fn new(most: usize) -> Self {
-        LineReader { most, line: 0, carry: Vec::new(), skipping: false, encoding: None, odd: None, high: None }
+        LineReader::with_marks(most, &[])
+    }
+
+    /// [`new`](LineReader::new), and says of each line which of these marks (8 at most) are in it. They are looked for in many lines at once: what few lines
+    /// have costs little.
+    #[must_use]
+    pub fn with_marks(most: usize, marks: &'static [Find]) -> Self {
+        let (carry, line) = (Vec::new(), 0);
+        LineReader { most, marks, line, carry, skipping: false, encoding: None, odd: None, high: None }
     }
 
     /// The next piece: `each` is called with each line whose end has come.
@@ -166,16 +180,17 @@ impl LineReader {
             }
             return;
         };
-        let mut start = 0;
+        let (mut start, mut ahead) = (0, Ahead::new(self.marks, block));
         for end in memchr::memchr_iter(b'\n', block) {
             self.line += 1;
             let line = text.get(start..end).unwrap_or_default();
+            let marks = ahead.of_line(start, end);
             start = end + 1;
             if line.len() > self.most {
                 self.one(line.as_bytes(), false, each);
             } else {
                 let text = line.strip_suffix('\r').unwrap_or(line);
-                each(Line { number: self.line, text, is_cut: false, is_undecodable: false });
+                each(Line { number: self.line, text, is_cut: false, is_undecodable: false, marks });
             }
         }
     }
@@ -193,7 +208,38 @@ impl LineReader {
         let text = String::from_utf8_lossy(&plain);
         let is_undecodable = matches!(&text, Cow::Owned(_)) && std::str::from_utf8(&plain).is_err();
         let line = text.strip_suffix('\r').unwrap_or(&text);
-        each(Line { number: self.line, text: line, is_cut, is_undecodable });
+        let marks = Ahead::new(self.marks, line.as_bytes()).of_line(0, line.len());
+        each(Line { number: self.line, text: line, is_cut, is_undecodable, marks });
+    }
+}
+
+/// Where each mark comes next in a block of lines.
+struct Ahead<'a> {
+    marks: &'static [Find],
+    block: &'a [u8],
+    next: [usize; 8],
+}
+
+impl<'a> Ahead<'a> {
+    fn new(marks: &'static [Find], block: &'a [u8]) -> Self {
+        let mut next = [0; 8];
+        for (next, find) in next.iter_mut().zip(marks) {
+            *next = find(block).unwrap_or(block.len());
+        }
+        Ahead { marks, block, next }
+    }
+
+    /// The marks of the line between these bytes; lines are asked in their order.
+    fn of_line(&mut self, start: usize, end: usize) -> u8 {
+        let mut out = 0;
+        for (n, (next, find)) in self.next.iter_mut().zip(self.marks).enumerate() {
+            if *next < start {
+                let rest = self.block.get(start..).unwrap_or_default();
+                *next = find(rest).map_or(self.block.len(), |at| start + at);
+            }
+            out |= u8::from(*next < end) << n;
+        }
+        out
     }
 }
 
@@ -252,6 +298,20 @@ mod tests {
         let (a, b) = long.split_at(70);
         assert_eq!(read(64, &[a, b]).0, want);
         assert_eq!(read(64, &[&b"x".repeat(99)]).1, End { lines: 1, unended: true });
+    }
+
+    #[test]
+    fn marks_are_of_their_lines() {
+        let marks: &[Find] = &[|t| memchr::memchr(b'#', t), |t| memchr::memmem::find(t, b"ab")];
+        let text = b"#\nx\nab # ab\na\nb#\n\x1b[1mab\nab";
+        for at in 0..text.len() {
+            let (a, b) = text.split_at(at);
+            let (mut reader, mut got) = (LineReader::with_marks(64, marks), Vec::new());
+            reader.feed(a, &mut |l| got.push(l.marks));
+            reader.feed(b, &mut |l| got.push(l.marks));
+            reader.finish(&mut |l| got.push(l.marks));
+            assert_eq!(got, [1, 0, 3, 0, 1, 2, 2], "{at}");
+        }
     }
 
     #[test]

@@ -15,16 +15,7 @@ pub fn split(raw: &str) -> (Option<Time<'_>>, &str) {
     let mut rest = raw.trim();
     let mut time = None;
     for _ in 0..6 {
-        let Some((found, after)) = level(rest)
-            .map(|r| (None, r))
-            .or_else(|| kmsg(rest).map(|(t, r)| (Some(t), r)))
-            .or_else(|| bracket(rest))
-            .or_else(|| facility(rest).map(|r| (None, r)))
-            .or_else(|| iso(rest).or_else(|| syslog(rest)).or_else(|| journal(rest)).map(|(t, r)| (Some(t), r)))
-            .or_else(|| host(rest, time.is_some()).map(|r| (None, r)))
-        else {
-            break;
-        };
+        let Some((found, after)) = prefix(rest, time.is_some()) else { break };
         rest = after.trim_start();
         time = match (time, found) {
             (Some(Time::Seconds(s)), _) => Some(Time::Seconds(s)),
@@ -35,6 +26,21 @@ pub fn split(raw: &str) -> (Option<Time<'_>>, &str) {
     (time, rest)
 }
 
+/// The first prefix, by the byte that it begins with: what is asked of every line of a log costs.
+fn prefix(text: &str, timed: bool) -> Option<(Option<Time<'_>>, &str)> {
+    let some = |(time, rest)| (Some(time), rest);
+    let none = |rest| (None, rest);
+    let by_byte = match text.as_bytes().first()? {
+        b'<' => level(text).map(none),
+        b'[' => bracket(text),
+        b'0'..=b'9' => kmsg(text).or_else(|| iso(text)).map(some),
+        b'A'..=b'Z' => syslog(text).map(some),
+        b'a'..=b'z' => facility(text).map(none),
+        _ => None,
+    };
+    by_byte.or_else(|| journal(text).map(some)).or_else(|| host(text, timed).map(none))
+}
+
 /// `<6>`
 fn level(text: &str) -> Option<&str> {
     let (digits, rest) = text.strip_prefix('<')?.split_once('>')?;
@@ -43,9 +49,6 @@ fn level(text: &str) -> Option<&str> {
 
 /// `6,1234,5678,-;text`: level, sequence, microseconds, flags.
 fn kmsg(text: &str) -> Option<(Time<'_>, &str)> {
-    if !text.starts_with(|c: char| c.is_ascii_digit()) {
-        return None;
-    }
     let (head, message) = text.split_once(';')?;
     let mut fields = head.split(',');
     let digits = |f: &str| !f.is_empty() && f.bytes().all(|b| b.is_ascii_digit());
@@ -65,8 +68,7 @@ fn bracket(text: &str) -> Option<(Option<Time<'_>>, &str)> {
         return None;
     }
     // `    1.234567 <    0.000012>` of `dmesg -d`.
-    let word =
-        word.split_once(" <").filter(|(_, delta)| delta.ends_with('>')).map_or(word, |(stamp, _)| stamp.trim_end());
+    let word = word.strip_suffix('>').and_then(|w| w.split_once(" <")).map_or(word, |(stamp, _)| stamp.trim_end());
     if is_seconds(word) {
         return word.parse().ok().map(|s| (Some(Time::Seconds(s)), rest));
     }
@@ -79,9 +81,9 @@ fn bracket(text: &str) -> Option<(Option<Time<'_>>, &str)> {
     }
     // `Mon Nov 21 …` of -T, `Nov21 07:00` of -e; other programs write other dates in brackets.
     let day_follows = word.as_bytes().get(3).is_some_and(u8::is_ascii_digit);
-    let date = word.get(..3).is_some_and(|w| WEEKDAYS.contains(&w) || MONTHS.contains(&w) && day_follows)
-        && word.contains(':');
-    (date || is_local_date(word)).then_some((Some(Time::Text(word)), rest))
+    let is_posix = || word.get(..3).is_some_and(|w| WEEKDAYS.contains(&w) || MONTHS.contains(&w) && day_follows);
+    let is_date = word.contains(':') && (is_posix() || is_local_date(word));
+    is_date.then_some((Some(Time::Text(word)), rest))
 }
 
 /// `Do Apr 24 16:22:15 2025`, `jeu. avril 24 16:22:15 2025`, `四 4月 24 16:22:15 2025`: `dmesg -T` writes days and months in the language of
@@ -112,10 +114,12 @@ fn is_seconds(word: &str) -> bool {
 
 /// `kern  :warn  : ` of `dmesg -x`.
 fn facility(text: &str) -> Option<&str> {
-    let (a, rest) = text.split_once(':')?;
-    if !FACILITIES.contains(&a.trim_end()) {
+    let end = text.find(|c: char| !c.is_ascii_lowercase())?;
+    let (a, rest) = text.split_at_checked(end)?;
+    if !FACILITIES.contains(&a) {
         return None;
     }
+    let rest = rest.trim_start().strip_prefix(':')?;
     let (b, rest) = rest.split_once(':')?;
     LEVELS.contains(&b.trim_end()).then_some(rest)
 }
@@ -150,13 +154,15 @@ fn syslog(text: &str) -> Option<(Time<'_>, &str)> {
 /// Words before a clock (`Thu 24 April 2025`), and bytes before ` kernel:`.
 const MAX_DATE: usize = 4;
 const MAX_HEAD: usize = 120;
+const KERNEL: &str = " kernel:";
 
 /// `april 24 16:22:15 host kernel: `, `24. Okt 16:22:15 host kernel:`, `4月 24 16:22:15 host kernel:`, `2025-04-24 16:22:15 host kernel:`,
 /// `Thu 2025-04-24 16:22:15 CEST host kernel:`, `1745504535.123456 host kernel:`: journalctl writes months in the language of the terminal
 /// (systemd, `src/shared/logs-show.c`: strftime with `%b %d %H:%M:%S`), and has a dozen forms. What they share is a clock, a host, and the
 /// kernel's name; a sentence has not.
 fn journal(text: &str) -> Option<(Time<'_>, &str)> {
-    let at = text.find(" kernel:").filter(|at| *at <= MAX_HEAD)?;
+    let head = text.as_bytes().get(..MAX_HEAD + KERNEL.len()).unwrap_or(text.as_bytes());
+    let at = memchr::memmem::find(head, KERNEL.as_bytes())?;
     let (before, rest) = text.split_at_checked(at)?;
     if before.contains(['"', '`', '“']) {
         return None;
@@ -181,7 +187,7 @@ fn journal(text: &str) -> Option<(Time<'_>, &str)> {
         return None;
     }
     let end = clock.as_ptr() as usize - before.as_ptr() as usize + clock.len();
-    Some((Time::Text(before.get(..end)?), rest.strip_prefix(" kernel:")?))
+    Some((Time::Text(before.get(..end)?), rest.strip_prefix(KERNEL)?))
 }
 
 /// `host kernel: `, where the time was cut off or comes before it (`journalctl -o short-monotonic`); and `kernel:` alone, as syslogd writes it to

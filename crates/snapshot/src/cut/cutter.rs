@@ -4,7 +4,7 @@
 //! shows what it is: a tool's text is kept to the segment's end; anything else is searched, line by line, for items.
 
 use super::items::{FORMS, Item};
-use super::line::Class;
+use super::line::{Class, MARKS, Marks};
 use super::{Block, Cut, Found, Parts};
 use crate::hosts;
 use crate::lines::Lines;
@@ -26,7 +26,7 @@ impl Cutter {
     #[must_use]
     pub fn new(host: Option<&str>) -> Self {
         let cutting = Cutting { said: host.map(str::to_owned), host: host.map(str::to_owned), ..Cutting::default() };
-        Cutter { lines: LineReader::new(DOCTOR_TEXT), cutting }
+        Cutter { lines: LineReader::with_marks(DOCTOR_TEXT, MARKS), cutting }
     }
 
     /// The next bytes.
@@ -148,14 +148,15 @@ struct Cutting {
 }
 
 impl Cutting {
-    fn line(&mut self, Line { number, text, is_cut, .. }: Line<'_>) {
+    fn line(&mut self, Line { number, text, is_cut, marks, .. }: Line<'_>) {
         self.found.cut_lines |= is_cut;
-        // One look tells that most lines are no command.
-        let is_signed = memchr::memchr3(b'$', b'#', b'@', text.as_bytes()).is_some();
-        if is_signed && let Some(host) = hosts::of_command(text) {
+        let marks = Marks(marks);
+        if marks.is_signed()
+            && let Some(host) = hosts::of_command(text)
+        {
             self.host = Some(host);
         }
-        let class = if is_signed { Class::of(text) } else { Class::of_unsigned(text) };
+        let class = Class::with(text, marks);
         if matches!(class, Class::Log | Class::Fence) {
             return self.close();
         }
@@ -174,6 +175,7 @@ impl Cutting {
             self.segment.above = number.saturating_sub(1);
             self.segment.host.clone_from(&self.host);
             self.segment.prompted = class == Class::Prompt;
+            self.begin(class);
         }
         self.segment.is_document |= opens;
         let ends = self.segment.is_document && matches!(text, "}" | "]");
@@ -196,6 +198,23 @@ impl Cutting {
         }
     }
 
+    /// Beyond limits no segment becomes a tool's text as a whole: nothing of it need be held. One that begins blank may say nothing.
+    fn begin(&mut self, class: Class) {
+        if class != Class::Blank && self.is_beyond(class == Class::Prompt) {
+            self.segment.stage = Stage::Searched;
+            self.segment.lines = 1;
+        }
+    }
+
+    /// Whether a segment that says something is not asked whose text it is.
+    fn is_beyond(&mut self, prompted: bool) -> bool {
+        let is_full = self.found.list.len() >= DOCTOR_BLOCKS;
+        let is_unasked = !prompted && self.asked > DOCTOR_FRAGMENTS;
+        self.found.full |= is_full;
+        self.found.unasked |= is_unasked && !is_full;
+        is_full || is_unasked
+    }
+
     /// Whether so many bytes may be kept.
     fn room(&mut self, bytes: usize) -> bool {
         let fits = bytes < DOCTOR_TEXT;
@@ -205,9 +224,7 @@ impl Cutting {
 
     /// What the segment is, by what is held of it.
     fn decide(&mut self) {
-        if self.found.list.len() >= DOCTOR_BLOCKS {
-            self.found.full |= self.segment.says;
-        } else if let Some(kind) = self.tool() {
+        if let Some(kind) = self.tool() {
             self.segment.stage = Stage::Kept(kind);
             return;
         }
@@ -229,14 +246,10 @@ impl Cutting {
 
     /// The tool whose text the segment is as a whole. To ask costs many times what the search for items does.
     fn tool(&mut self) -> Option<Kind> {
-        if !self.segment.may_be_whole() {
+        if !self.segment.may_be_whole() || self.is_beyond(self.segment.prompted) {
             return None;
         }
         if !self.segment.prompted {
-            if self.asked > DOCTOR_FRAGMENTS {
-                self.found.unasked = true;
-                return None;
-            }
             self.asked += self.segment.text.len();
         }
         self.segment.tool()

@@ -1,6 +1,6 @@
 //! Texts that are cut out line by line, wherever they stand: matrices of `nvidia-smi topo -m`, items of `ibv_devinfo` and `lspci`.
 
-use super::line::{function, is_blank};
+use super::line::{first, function, is_blank};
 use crate::lines::Lines;
 use linerate_formats::Kind;
 
@@ -8,6 +8,8 @@ use linerate_formats::Kind;
 #[derive(Debug)]
 pub(super) struct Form {
     pub(super) kind: Kind,
+    /// Whether a line can begin it, by its first byte that is neither a space nor a tab.
+    may: fn(u8) -> bool,
     begins: fn(&str) -> bool,
     /// Whether a line that is not blank belongs to it.
     goes_on: fn(&str) -> bool,
@@ -16,9 +18,28 @@ pub(super) struct Form {
 }
 
 pub(super) const FORMS: &[Form] = &[
-    Form { kind: Kind::NvidiaSmiTopo, begins: is_matrix_head, goes_on: is_of_matrix, needs_more: true },
-    Form { kind: Kind::IbvDevinfo, begins: is_hca, goes_on: |l| is_hca(l) || is_indented(l), needs_more: false },
-    Form { kind: Kind::Lspci, begins: is_function, goes_on: |l| is_function(l) || is_indented(l), needs_more: false },
+    Form {
+        kind: Kind::NvidiaSmiTopo,
+        may: |b| b == b'G',
+        begins: is_matrix_head,
+        goes_on: is_of_matrix,
+        needs_more: true,
+    },
+    Form {
+        kind: Kind::IbvDevinfo,
+        may: |b| b == b'h',
+        begins: is_hca,
+        goes_on: |l| is_hca(l) || is_indented(l),
+        needs_more: false,
+    },
+    // An address, or its group.
+    Form {
+        kind: Kind::Lspci,
+        may: |b| b.is_ascii_hexdigit() || matches!(b, b'G' | b'g' | b'I' | b'i'),
+        begins: is_function,
+        goes_on: |l| is_function(l) || is_indented(l),
+        needs_more: false,
+    },
 ];
 
 /// One that has begun.
@@ -36,10 +57,8 @@ pub(super) struct Item {
 impl Item {
     /// The item that a line begins.
     pub(super) fn begin(number: u64, line: &str) -> Option<Item> {
-        if !may_begin(line) {
-            return None;
-        }
-        let form = FORMS.iter().find(|f| (f.begins)(line))?;
+        let first = first(line)?;
+        let form = FORMS.iter().find(|f| ((f.may)(first) || !first.is_ascii_graphic()) && (f.begins)(line))?;
         let text = format!("{line}\n");
         Some(Item { form, above: number.saturating_sub(1), text, blanks: 0, goes_on: false })
     }
@@ -72,14 +91,6 @@ impl Item {
         } else {
             Err(self.above + 1)
         }
-    }
-}
-
-/// Whether a line's first byte is one that begins an item: `GPU0`, `hca_id:`, an address, or its group. Most lines are none.
-fn may_begin(line: &str) -> bool {
-    match line.bytes().find(|b| !matches!(b, b' ' | b'\t')) {
-        Some(b) => b.is_ascii_hexdigit() || matches!(b, b'G' | b'g' | b'h' | b'I' | b'i') || !b.is_ascii_graphic(),
-        None => false,
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a single line is, whatever stands around it. Each is asked of every line of a file: what most lines are not is decided by few bytes.
 
 use linerate_formats::dmesg::{self, Time};
+use linerate_formats::lines::Find;
 use linerate_formats::pci::{Bdf, lspci};
 use linerate_formats::sniff;
 use memchr::memmem::Finder;
@@ -8,6 +9,30 @@ use std::sync::LazyLock;
 
 static NCCL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("NCCL "));
 static KERNEL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" kernel: "));
+
+/// Without which lines are neither a command's, nor NCCL's, nor the kernel's.
+pub(super) const MARKS: &[Find] = &[|t| memchr::memchr3(b'$', b'#', b'@', t), |t| NCCL.find(t), |t| KERNEL.find(t)];
+
+/// Which of [`MARKS`] are in a line, or may be.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Marks(pub(super) u8);
+
+impl Marks {
+    /// A line that was not searched may have any.
+    const ANY: Marks = Marks(u8::MAX);
+
+    pub(super) fn is_signed(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    fn nccl(self) -> bool {
+        self.0 & 2 != 0
+    }
+
+    fn kernel(self) -> bool {
+        self.0 & 4 != 0
+    }
+}
 
 /// What a line is where it stands between texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,40 +53,48 @@ pub(super) enum Class {
 
 impl Class {
     pub(super) fn of(line: &str) -> Class {
-        match Class::of_unsigned(line) {
-            Class::Other if is_prompt(line) => Class::Prompt,
-            class => class,
-        }
+        Class::with(line, Marks::ANY)
     }
 
-    /// Of a line without `$` and `#`, which no command line is.
-    pub(super) fn of_unsigned(line: &str) -> Class {
-        if is_blank(line) {
+    /// Of a line that has these marks.
+    pub(super) fn with(line: &str, marks: Marks) -> Class {
+        let first = first(line);
+        let is_plain = first.is_some_and(|b| b.is_ascii_graphic());
+        if !is_plain && line.trim().is_empty() {
             Class::Blank
-        } else if is_fence(line) {
+        } else if (!is_plain || matches!(first, Some(b'`' | b'~'))) && is_fence(line) {
             Class::Fence
-        } else if is_log(line) {
+        } else if marks.nccl() && is_log(line) {
             Class::Log
-        } else if is_message(line) {
+        } else if is_message(line, marks) {
             Class::Kernel
+        } else if marks.is_signed() && is_prompt(line) {
+            Class::Prompt
         } else {
             Class::Other
         }
     }
 }
 
+/// The first byte that is neither a space nor a tab.
+pub(super) fn first(line: &str) -> Option<u8> {
+    line.bytes().find(|b| !matches!(b, b' ' | b'\t'))
+}
+
 /// Nothing stands in it.
 pub(super) fn is_blank(line: &str) -> bool {
-    !line.as_bytes().first().is_some_and(u8::is_ascii_graphic) && line.trim().is_empty()
+    !first(line).is_some_and(|b| b.is_ascii_graphic()) && line.trim().is_empty()
 }
 
 fn is_fence(line: &str) -> bool {
-    let line = if line.as_bytes().first().is_some_and(u8::is_ascii_graphic) { line } else { line.trim_start() };
+    let line = line.trim_start();
     line.starts_with("```") || line.starts_with("~~~")
 }
 
 fn is_log(line: &str) -> bool {
-    NCCL.find(line.as_bytes()).is_some() && (line.contains("NCCL INFO ") || line.contains("NCCL WARN "))
+    let bytes = line.as_bytes();
+    let is_level = |at| bytes.get(at + 5..).is_some_and(|t| t.starts_with(b"INFO ") || t.starts_with(b"WARN "));
+    NCCL.find_iter(bytes).any(is_level)
 }
 
 /// A command line: of a tool that is known, or of any after `user@host:~$`, or after `$ ` where the line begins.
@@ -83,16 +116,16 @@ fn is_prompt(line: &str) -> bool {
 /// `[12345.678901] …` or `… kernel: …`.
 #[must_use]
 pub fn is_kernels(line: &str) -> bool {
-    is_message(line) && !is_log(line)
+    is_message(line, Marks::ANY) && !is_log(line)
 }
 
-fn is_message(line: &str) -> bool {
+fn is_message(line: &str, marks: Marks) -> bool {
     let bytes = line.as_bytes();
     let is_its = match bytes {
         [b'[', inside @ ..] => is_seconds(inside) || matches!(dmesg::split(line).0, Some(Time::Seconds(_))),
         _ => false,
     };
-    is_its || KERNEL.find(bytes).is_some()
+    is_its || marks.kernel() && KERNEL.find(bytes).is_some()
 }
 
 /// `   12345.678901]`: what nearly all lines of a kernel's log have behind the first bracket.
@@ -112,9 +145,9 @@ pub(super) fn function(line: &str) -> Option<Bdf> {
         return Some(bdf);
     }
     let line = lspci::without_group(line);
-    let end = line.bytes().take(13).position(|b| b == b' ')?;
+    let end = line.bytes().take(13).position(|b| b == b' ').filter(|end| (7..=12).contains(end))?;
     let (first, rest) = (line.get(..end)?, line.get(end + 1..)?);
-    let address = (7..=12).contains(&first.len()).then(|| first.parse().ok()).flatten()?;
+    let address = first.parse().ok()?;
     let (class, _) = rest.split_once(": ")?;
     (class.len() < 60 && CLASSES.iter().any(|c| class.contains(c))).then_some(address)
 }
