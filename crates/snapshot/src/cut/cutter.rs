@@ -175,14 +175,14 @@ impl Cutting {
             self.segment.above = number.saturating_sub(1);
             self.segment.host.clone_from(&self.host);
             self.segment.prompted = class == Class::Prompt;
-            self.begin(class);
         }
         self.segment.is_document |= opens;
         let ends = self.segment.is_document && matches!(text, "}" | "]");
         match self.segment.stage {
             Stage::Open => {
                 self.segment.push(text, class);
-                if self.segment.text.len() >= HEAD {
+                // What is asked no more need not be held.
+                if self.segment.text.len() >= HEAD || self.is_beyond() && self.segment.may_be_whole() {
                     self.decide();
                 }
             }
@@ -198,23 +198,6 @@ impl Cutting {
         }
     }
 
-    /// Beyond limits no segment becomes a tool's text as a whole: nothing of it need be held. One that begins blank may say nothing.
-    fn begin(&mut self, class: Class) {
-        if class != Class::Blank && self.is_beyond(class == Class::Prompt) {
-            self.segment.stage = Stage::Searched;
-            self.segment.lines = 1;
-        }
-    }
-
-    /// Whether a segment that says something is not asked whose text it is.
-    fn is_beyond(&mut self, prompted: bool) -> bool {
-        let is_full = self.found.list.len() >= DOCTOR_BLOCKS;
-        let is_unasked = !prompted && self.asked > DOCTOR_FRAGMENTS;
-        self.found.full |= is_full;
-        self.found.unasked |= is_unasked && !is_full;
-        is_full || is_unasked
-    }
-
     /// Whether so many bytes may be kept.
     fn room(&mut self, bytes: usize) -> bool {
         let fits = bytes < DOCTOR_TEXT;
@@ -222,9 +205,26 @@ impl Cutting {
         fits
     }
 
+    /// As many texts were found as are kept.
+    fn is_full(&self) -> bool {
+        self.found.list.len() >= DOCTOR_BLOCKS
+    }
+
+    /// Below no command line nothing more is asked whose it is.
+    fn is_unasked(&self) -> bool {
+        self.asked > DOCTOR_FRAGMENTS
+    }
+
+    /// The segment will not become a tool's text as a whole.
+    fn is_beyond(&self) -> bool {
+        self.is_full() || !self.segment.prompted && self.is_unasked()
+    }
+
     /// What the segment is, by what is held of it.
     fn decide(&mut self) {
-        if let Some(kind) = self.tool() {
+        if self.is_full() {
+            self.found.full |= self.segment.says;
+        } else if let Some(kind) = self.tool() {
             self.segment.stage = Stage::Kept(kind);
             return;
         }
@@ -246,10 +246,14 @@ impl Cutting {
 
     /// The tool whose text the segment is as a whole. To ask costs many times what the search for items does.
     fn tool(&mut self) -> Option<Kind> {
-        if !self.segment.may_be_whole() || self.is_beyond(self.segment.prompted) {
+        if !self.segment.may_be_whole() {
             return None;
         }
         if !self.segment.prompted {
+            if self.is_unasked() {
+                self.found.unasked = true;
+                return None;
+            }
             self.asked += self.segment.text.len();
         }
         self.segment.tool()
@@ -265,7 +269,7 @@ impl Cutting {
             }
             self.end_item();
         }
-        if self.found.list.len() < DOCTOR_BLOCKS {
+        if !self.is_full() {
             self.item = Item::begin(number, line);
         }
         if self.item.is_none() {
@@ -295,7 +299,7 @@ impl Cutting {
     }
 
     fn push(&mut self, kind: Kind, lines: Lines, text: String) {
-        if self.found.list.len() >= DOCTOR_BLOCKS {
+        if self.is_full() {
             self.found.full = true;
         } else if self.found.kept + text.len() > DOCTOR_TEXT {
             self.found.beyond = true;
@@ -334,7 +338,7 @@ impl Cutting {
             return;
         }
         let (text, lines) = (std::mem::take(&mut self.kernel), std::mem::take(&mut self.kernel_lines));
-        if self.found.list.len() < DOCTOR_BLOCKS {
+        if !self.is_full() {
             let host = self.said.clone();
             self.found.list.push(Block { kind: Kind::Dmesg, lines, text, host });
         } else {

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 static NCCL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("NCCL "));
 static KERNEL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" kernel: "));
 
-/// Without which lines are neither a command's, nor NCCL's, nor the kernel's.
+/// Without which lines are neither a command's, nor NCCL's, nor the kernel's: a bit of [`Marks`] for each, from the lowest.
 pub(super) const MARKS: &[Find] = &[|t| memchr::memchr3(b'$', b'#', b'@', t), |t| NCCL.find(t), |t| KERNEL.find(t)];
 
 /// Which of [`MARKS`] are in a line, or may be.
@@ -59,10 +59,9 @@ impl Class {
     /// Of a line that has these marks.
     pub(super) fn with(line: &str, marks: Marks) -> Class {
         let first = first(line);
-        let is_plain = first.is_some_and(|b| b.is_ascii_graphic());
-        if !is_plain && line.trim().is_empty() {
+        if is_blank_from(first, line) {
             Class::Blank
-        } else if (!is_plain || matches!(first, Some(b'`' | b'~'))) && is_fence(line) {
+        } else if is_fence(first, line) {
             Class::Fence
         } else if marks.nccl() && is_log(line) {
             Class::Log
@@ -83,12 +82,20 @@ pub(super) fn first(line: &str) -> Option<u8> {
 
 /// Nothing stands in it.
 pub(super) fn is_blank(line: &str) -> bool {
-    !first(line).is_some_and(|b| b.is_ascii_graphic()) && line.trim().is_empty()
+    is_blank_from(first(line), line)
 }
 
-fn is_fence(line: &str) -> bool {
-    let line = line.trim_start();
+fn is_blank_from(first: Option<u8>, line: &str) -> bool {
+    !is_graphic(first) && line.trim().is_empty()
+}
+
+fn is_fence(first: Option<u8>, line: &str) -> bool {
+    let line = if is_graphic(first) && !matches!(first, Some(b'`' | b'~')) { "" } else { line.trim_start() };
     line.starts_with("```") || line.starts_with("~~~")
+}
+
+fn is_graphic(first: Option<u8>) -> bool {
+    first.is_some_and(|b| b.is_ascii_graphic())
 }
 
 fn is_log(line: &str) -> bool {
