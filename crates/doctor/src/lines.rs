@@ -23,12 +23,12 @@ impl Reader {
     /// The next piece.
     pub fn feed(&mut self, observer: &mut Observer, bytes: &[u8]) {
         observer.file(self.file).bytes += bytes.len() as u64;
-        self.lines.feed(bytes, &mut |line| one(observer, self.file, line));
+        self.lines.feed(bytes, &mut |line: Line<'_>| one(observer, self.file, line));
     }
 
     /// The end of the file.
     pub fn finish(self, observer: &mut Observer) {
-        let end = self.lines.finish(&mut |line| one(observer, self.file, line));
+        let end = self.lines.finish(&mut |line: Line<'_>| one(observer, self.file, line));
         let file = observer.file(self.file);
         (file.lines, file.unended) = (end.lines, end.unended);
         observer.close(self.file);

@@ -25,6 +25,34 @@ pub struct Line<'a> {
     pub marks: u8,
 }
 
+/// Who is given the lines of a stream. Any closure that takes a [`Line`] is one.
+pub trait Sink {
+    /// The next line.
+    fn line(&mut self, line: Line<'_>);
+
+    /// Many lines at once, in which no mark is; the first has the number `first`, and the last may be a part of one. Those that were taken, from the first on,
+    /// are not handed on one by one.
+    fn run(&mut self, first: u64, text: &str) -> Taken {
+        let _ = (first, text);
+        Taken::default()
+    }
+}
+
+impl<F: FnMut(Line<'_>)> Sink for F {
+    fn line(&mut self, line: Line<'_>) {
+        self(line);
+    }
+}
+
+/// Whole lines that a [`Sink`] took at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Taken {
+    /// Lines.
+    pub lines: u64,
+    /// Their bytes, with the last line's end.
+    pub bytes: usize,
+}
+
 /// Where a mark is first found in bytes. It holds no line end.
 pub type Find = fn(&[u8]) -> Option<usize>;
 
@@ -68,8 +96,8 @@ impl LineReader {
         LineReader { most, marks, line, carry, skipping: false, encoding: None, odd: None, high: None }
     }
 
-    /// The next piece: `each` is called with each line whose end has come.
-    pub fn feed(&mut self, bytes: &[u8], each: &mut impl FnMut(Line<'_>)) {
+    /// The next piece: the sink is given each line whose end has come.
+    pub fn feed(&mut self, bytes: &[u8], sink: &mut impl Sink) {
         if bytes.is_empty() {
             return;
         }
@@ -95,28 +123,28 @@ impl LineReader {
             _ => Encoding::Utf8,
         });
         match encoding {
-            Encoding::Utf8 => self.utf8(bytes, each),
+            Encoding::Utf8 => self.utf8(bytes, sink),
             Encoding::Utf16 { big } => {
                 let narrow = self.narrow(bytes, big);
-                self.utf8(narrow.as_bytes(), each);
+                self.utf8(narrow.as_bytes(), sink);
             }
         }
     }
 
     /// The end of the stream.
-    pub fn finish(mut self, each: &mut impl FnMut(Line<'_>)) -> End {
+    pub fn finish(mut self, sink: &mut impl Sink) -> End {
         if let (None, Some(first)) = (self.encoding, self.odd.take()) {
             self.encoding = Some(Encoding::Utf8);
-            self.utf8(&[first], each);
+            self.utf8(&[first], sink);
         }
         if self.high.take().is_some() {
-            self.utf8(char::REPLACEMENT_CHARACTER.encode_utf8(&mut [0; 4]).as_bytes(), each);
+            self.utf8(char::REPLACEMENT_CHARACTER.encode_utf8(&mut [0; 4]).as_bytes(), sink);
         }
         let carry = std::mem::take(&mut self.carry);
         let unended = self.skipping || !carry.is_empty();
         self.line += u64::from(unended);
         if !self.skipping && unended {
-            self.one(&carry, false, each);
+            self.one(&carry, false, sink);
         }
         End { lines: self.line, unended }
     }
@@ -132,28 +160,28 @@ impl LineReader {
         chars.filter(|c| *c != MARK).collect()
     }
 
-    fn utf8(&mut self, bytes: &[u8], each: &mut impl FnMut(Line<'_>)) {
+    fn utf8(&mut self, bytes: &[u8], sink: &mut impl Sink) {
         let mut rest = bytes;
         if !self.carry.is_empty() || self.skipping {
-            let Some(end) = memchr::memchr(b'\n', rest) else { return self.keep(rest, each) };
+            let Some(end) = memchr::memchr(b'\n', rest) else { return self.keep(rest, sink) };
             let (head, tail) = rest.split_at(end);
-            self.keep(head, each);
+            self.keep(head, sink);
             rest = tail.get(1..).unwrap_or_default();
             self.line += 1;
             let carry = std::mem::take(&mut self.carry);
             if !self.skipping {
-                self.one(&carry, false, each);
+                self.one(&carry, false, sink);
             }
             self.skipping = false;
         }
-        let Some(last) = memchr::memrchr(b'\n', rest) else { return self.keep(rest, each) };
+        let Some(last) = memchr::memrchr(b'\n', rest) else { return self.keep(rest, sink) };
         let (block, tail) = rest.split_at(last + 1);
-        self.block(block, each);
-        self.keep(tail, each);
+        self.block(block, sink);
+        self.keep(tail, sink);
     }
 
     /// Keeps the beginning of a line.
-    fn keep(&mut self, bytes: &[u8], each: &mut impl FnMut(Line<'_>)) {
+    fn keep(&mut self, bytes: &[u8], sink: &mut impl Sink) {
         if bytes.is_empty() || self.skipping {
             return;
         }
@@ -163,40 +191,60 @@ impl LineReader {
             // What is kept is handed on now; the rest of the line is passed over.
             let carry = std::mem::take(&mut self.carry);
             self.line += 1;
-            self.one(&carry, true, each);
+            self.one(&carry, true, sink);
             self.line -= 1;
             self.skipping = true;
         }
     }
 
-    /// Whole lines.
-    fn block(&mut self, block: &[u8], each: &mut impl FnMut(Line<'_>)) {
-        // Checking all at once is several times quicker, and nearly every text is plain.
-        let plain = simdutf8::basic::from_utf8(block).ok();
-        let Some(text) = plain.filter(|t| memchr::memchr(ESC, block).is_none() && !t.starts_with(MARK)) else {
-            for line in block.split_inclusive(|b| *b == b'\n') {
+    /// Whole lines of any bytes.
+    fn block(&mut self, block: &[u8], sink: &mut impl Sink) {
+        let mut rest = block;
+        while !rest.is_empty() {
+            // Checking many lines at once is several times quicker, and nearly every text is plain.
+            let text = if self.line == 0 && rest.starts_with(MARK.encode_utf8(&mut [0; 4]).as_bytes()) {
+                ""
+            } else {
+                plain(rest)
+            };
+            let lines = text.get(..memchr::memrchr(b'\n', text.as_bytes()).map_or(0, |at| at + 1)).unwrap_or_default();
+            self.plain(lines, sink);
+            let odd = rest.get(lines.len()..).unwrap_or_default();
+            let len = memchr::memchr(b'\n', odd).map_or(odd.len(), |at| at + 1);
+            let (odd, behind) = odd.split_at(len);
+            if !odd.is_empty() {
                 self.line += 1;
-                self.one(line.strip_suffix(b"\n").unwrap_or(line), false, each);
+                self.one(odd.strip_suffix(b"\n").unwrap_or(odd), false, sink);
             }
-            return;
-        };
-        let (mut start, mut ahead) = (0, Ahead::new(self.marks, block));
-        for end in memchr::memchr_iter(b'\n', block) {
+            rest = behind;
+        }
+    }
+
+    /// Whole lines without a terminal's escape sequences.
+    fn plain(&mut self, text: &str, sink: &mut impl Sink) {
+        let (mut start, mut ahead) = (0, Ahead::new(self.marks, text.as_bytes()));
+        while start < text.len() {
+            let unmarked = ahead.nearest(start).min(text.floor_char_boundary(start.saturating_add(self.most)));
+            let taken = sink.run(self.line + 1, text.get(start..unmarked).unwrap_or_default());
+            self.line += taken.lines;
+            start += taken.bytes;
+            let rest = text.get(start..).unwrap_or_default();
+            let Some(len) = memchr::memchr(b'\n', rest.as_bytes()) else { break };
+            let line = rest.get(..len).unwrap_or_default();
+            let marks = ahead.of_line(start, start + len);
+            start += len + 1;
             self.line += 1;
-            let line = text.get(start..end).unwrap_or_default();
-            let marks = ahead.of_line(start, end);
-            start = end + 1;
-            if line.len() > self.most {
-                self.one(line.as_bytes(), false, each);
+            if len > self.most {
+                self.one(line.as_bytes(), false, sink);
             } else {
                 let text = line.strip_suffix('\r').unwrap_or(line);
-                each(Line { number: self.line, text, is_cut: false, is_undecodable: false, marks });
+                sink.line(Line { number: self.line, text, is_cut: false, is_undecodable: false, marks });
             }
         }
     }
 
     /// One line of any bytes.
-    fn one(&self, bytes: &[u8], is_cut: bool, each: &mut impl FnMut(Line<'_>)) {
+    fn one(&self, bytes: &[u8], is_cut: bool, sink: &mut impl Sink) {
         let is_cut = is_cut || bytes.len() > self.most;
         let bytes = bytes.get(..self.most).unwrap_or(bytes);
         let bytes = match bytes {
@@ -205,11 +253,21 @@ impl LineReader {
         };
         let coloured = memchr::memchr(ESC, bytes).is_some();
         let plain = if coloured { Cow::Owned(strip_escapes(bytes)) } else { Cow::Borrowed(bytes) };
-        let text = String::from_utf8_lossy(&plain);
-        let is_undecodable = matches!(&text, Cow::Owned(_)) && std::str::from_utf8(&plain).is_err();
+        let decoded = std::str::from_utf8(&plain).map(Cow::Borrowed);
+        let is_undecodable = decoded.is_err();
+        let text = decoded.unwrap_or_else(|_| String::from_utf8_lossy(&plain));
         let line = text.strip_suffix('\r').unwrap_or(&text);
         let marks = Ahead::new(self.marks, line.as_bytes()).of_line(0, line.len());
-        each(Line { number: self.line, text: line, is_cut, is_undecodable, marks });
+        sink.line(Line { number: self.line, text: line, is_cut, is_undecodable, marks });
+    }
+}
+
+/// The beginning of a text that is UTF-8 without a terminal's escape sequences.
+fn plain(bytes: &[u8]) -> &str {
+    let head = bytes.get(..memchr::memchr(ESC, bytes).unwrap_or(bytes.len())).unwrap_or_default();
+    match simdutf8::compat::from_utf8(head) {
+        Ok(text) => text,
+        Err(e) => head.get(..e.valid_up_to()).and_then(|valid| std::str::from_utf8(valid).ok()).unwrap_or_default(),
     }
 }
 
@@ -229,17 +287,26 @@ impl<'a> Ahead<'a> {
         Ahead { marks, block, next }
     }
 
-    /// The marks of the line between these bytes; lines are asked in their order.
-    fn of_line(&mut self, start: usize, end: usize) -> u8 {
-        let mut out = 0;
-        for (n, (next, find)) in self.next.iter_mut().zip(self.marks).enumerate() {
+    /// Where the next mark is at or behind this byte.
+    fn nearest(&mut self, start: usize) -> usize {
+        let mut nearest = self.block.len();
+        for (next, find) in self.next.iter_mut().zip(self.marks) {
             if *next < start {
                 let rest = self.block.get(start..).unwrap_or_default();
                 *next = find(rest).map_or(self.block.len(), |at| start + at);
             }
-            out |= u8::from(*next < end) << n;
+            nearest = nearest.min(*next);
         }
-        out
+        nearest
+    }
+
+    /// The marks of the line between these bytes; lines are asked in their order.
+    fn of_line(&mut self, start: usize, end: usize) -> u8 {
+        if self.nearest(start) >= end {
+            return 0;
+        }
+        let marks = self.next.iter().take(self.marks.len()).enumerate();
+        marks.filter(|(_, next)| **next < end).fold(0, |all, (n, _)| all | 1 << n)
     }
 }
 
@@ -307,9 +374,9 @@ mod tests {
         for at in 0..text.len() {
             let (a, b) = text.split_at(at);
             let (mut reader, mut got) = (LineReader::with_marks(64, marks), Vec::new());
-            reader.feed(a, &mut |l| got.push(l.marks));
-            reader.feed(b, &mut |l| got.push(l.marks));
-            reader.finish(&mut |l| got.push(l.marks));
+            reader.feed(a, &mut |l: Line<'_>| got.push(l.marks));
+            reader.feed(b, &mut |l: Line<'_>| got.push(l.marks));
+            reader.finish(&mut |l: Line<'_>| got.push(l.marks));
             assert_eq!(got, [1, 0, 3, 0, 1, 2, 2], "{at}");
         }
     }

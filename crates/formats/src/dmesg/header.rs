@@ -1,5 +1,8 @@
 //! What comes before the message.
 
+use memchr::memmem::Finder;
+use std::sync::LazyLock;
+
 /// When a line was logged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Time<'a> {
@@ -60,11 +63,16 @@ fn kmsg(text: &str) -> Option<(Time<'_>, &str)> {
     Some((Time::Seconds(micros as f64 / 1e6), message))
 }
 
+/// Bytes between brackets.
+const MAX_BRACKET: usize = 48;
+
 /// `[    0.123456]`, `[Mon Nov 21 07:00:00 2026]`, `[  +0.000012]`, and the caller `[    T1]` after them.
 fn bracket(text: &str) -> Option<(Option<Time<'_>>, &str)> {
-    let (inside, rest) = text.strip_prefix('[')?.split_once(']')?;
+    let behind = text.strip_prefix('[')?;
+    let end = behind.bytes().take(MAX_BRACKET + 1).position(|b| b == b']')?;
+    let (inside, rest) = (behind.get(..end)?, behind.get(end + 1..)?);
     let word = inside.trim();
-    if inside.len() > 48 || word.is_empty() {
+    if word.is_empty() {
         return None;
     }
     // `    1.234567 <    0.000012>` of `dmesg -d`.
@@ -155,6 +163,7 @@ fn syslog(text: &str) -> Option<(Time<'_>, &str)> {
 const MAX_DATE: usize = 4;
 const MAX_HEAD: usize = 120;
 const KERNEL: &str = " kernel:";
+static FIND_KERNEL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(KERNEL));
 
 /// `april 24 16:22:15 host kernel: `, `24. Okt 16:22:15 host kernel:`, `4月 24 16:22:15 host kernel:`, `2025-04-24 16:22:15 host kernel:`,
 /// `Thu 2025-04-24 16:22:15 CEST host kernel:`, `1745504535.123456 host kernel:`: journalctl writes months in the language of the terminal
@@ -162,7 +171,7 @@ const KERNEL: &str = " kernel:";
 /// kernel's name; a sentence has not.
 fn journal(text: &str) -> Option<(Time<'_>, &str)> {
     let head = text.as_bytes().get(..MAX_HEAD + KERNEL.len()).unwrap_or(text.as_bytes());
-    let at = memchr::memmem::find(head, KERNEL.as_bytes())?;
+    let at = FIND_KERNEL.find(head)?;
     let (before, rest) = text.split_at_checked(at)?;
     if before.contains(['"', '`', '“']) {
         return None;

@@ -66,7 +66,9 @@ fn prompt(kinds: &[Kind], line: &str) -> Option<Kind> {
     let (first, args) = command.split_once(' ').unwrap_or((command, ""));
     let (program, args) = if first == "sudo" { args.split_once(' ').unwrap_or((args, "")) } else { (first, args) };
     let program = program.rsplit('/').next().unwrap_or(program);
-    let its = PROGRAMS.get(program)?;
+    // Most words behind a `#` are no program's name, and their first byte shows it.
+    let its =
+        FIRSTS.get(usize::from(*program.as_bytes().first()?)).filter(|is| **is).and_then(|_| PROGRAMS.get(program))?;
     let fits = |k: &Kind| kinds.contains(k) && k.tool().commands.iter().any(|c| c.is(program, args));
     its.iter().copied().find(fits)
 }
@@ -92,6 +94,12 @@ static PROGRAMS: LazyLock<HashMap<&'static str, Vec<Kind>>> = LazyLock::new(|| {
         programs.into_iter().for_each(|program| out.entry(program).or_default().push(*kind));
     }
     out
+});
+
+/// The bytes with which their names begin.
+static FIRSTS: LazyLock<[bool; 256]> = LazyLock::new(|| {
+    let firsts: BTreeSet<u8> = PROGRAMS.keys().filter_map(|name| name.bytes().next()).collect();
+    std::array::from_fn(|b| u8::try_from(b).is_ok_and(|b| firsts.contains(&b)))
 });
 
 /// By the file's name, where it begins with a tool's. Tools with several outputs need more than their name.

@@ -5,12 +5,13 @@
 
 use super::items::{FORMS, Item};
 use super::line::{Class, MARKS, Marks};
+use super::run::{Run, Within};
 use super::{Block, Cut, Found, Parts};
 use crate::hosts;
 use crate::lines::Lines;
 use crate::recognise::HEAD;
 use linerate_formats::bounds::{DOCTOR_BLOCKS, DOCTOR_FRAGMENTS, DOCTOR_TEXT};
-use linerate_formats::lines::{Line, LineReader};
+use linerate_formats::lines::{Line, LineReader, Sink, Taken};
 use linerate_formats::{Gives, Kind, sniff};
 use std::path::Path;
 
@@ -31,7 +32,7 @@ impl Cutter {
 
     /// The next bytes.
     pub fn feed(&mut self, bytes: &[u8]) {
-        self.lines.feed(bytes, &mut |line| self.cutting.line(line));
+        self.lines.feed(bytes, &mut self.cutting);
     }
 
     /// The file has ended; its name.
@@ -47,7 +48,7 @@ impl Cutter {
 
     pub(super) fn found(self) -> Found {
         let Cutter { lines, mut cutting } = self;
-        lines.finish(&mut |line| cutting.line(line));
+        lines.finish(&mut cutting);
         cutting.close();
         cutting.kernels();
         cutting.found
@@ -62,6 +63,8 @@ enum Stage {
     Open,
     /// They are a tool's.
     Kept(Kind),
+    /// They are a tool's, of which no more fits: a text without lines of its middle would be another.
+    Ended(Kind),
     /// Each is looked at by itself.
     Searched,
 }
@@ -147,11 +150,12 @@ struct Cutting {
     found: Found,
 }
 
-impl Cutting {
+impl Sink for Cutting {
     fn line(&mut self, Line { number, text, is_cut, marks, .. }: Line<'_>) {
         self.found.cut_lines |= is_cut;
         let marks = Marks(marks);
         if marks.is_signed()
+            && marks.has_at()
             && let Some(host) = hosts::of_command(text)
         {
             self.host = Some(host);
@@ -186,11 +190,14 @@ impl Cutting {
                     self.decide();
                 }
             }
-            Stage::Kept(_) => {
+            Stage::Kept(kind) => {
                 if self.room(self.found.kept + self.segment.text.len() + text.len()) {
                     self.segment.push(text, class);
+                } else {
+                    self.segment.stage = Stage::Ended(kind);
                 }
             }
+            Stage::Ended(_) => {}
             Stage::Searched => self.search(number, text, class),
         }
         if ends {
@@ -198,6 +205,31 @@ impl Cutting {
         }
     }
 
+    /// Where lines are only kept, counted or passed over, those that divide nothing and begin nothing need not be looked at one by one.
+    fn run(&mut self, first: u64, text: &str) -> Taken {
+        let (within, most) = match self.segment.stage {
+            Stage::Kept(_) => (Within::Text, DOCTOR_TEXT.saturating_sub(self.found.kept + self.segment.text.len() + 1)),
+            Stage::Searched if self.item.is_none() => {
+                (if self.is_full() { Within::Rest } else { Within::Prose }, text.len())
+            }
+            Stage::Ended(_) => (Within::Rest, text.len()),
+            Stage::Searched | Stage::Open => return Taken::default(),
+        };
+        let run = Run::of(text.get(..text.floor_char_boundary(most)).unwrap_or_default(), within);
+        let lines = run.lines as u64;
+        match self.segment.stage {
+            Stage::Kept(_) => {
+                self.segment.text.push_str(run.text);
+                self.segment.lines += lines;
+            }
+            Stage::Searched => self.others(first + run.blank_before as u64, run.lines - run.blank, Class::Other),
+            Stage::Ended(_) | Stage::Open => {}
+        }
+        Taken { lines, bytes: run.text.len() }
+    }
+}
+
+impl Cutting {
     /// Whether so many bytes may be kept.
     fn room(&mut self, bytes: usize) -> bool {
         let fits = bytes < DOCTOR_TEXT;
@@ -287,15 +319,20 @@ impl Cutting {
 
     /// A line that is in no tool's text.
     fn other(&mut self, number: u64, class: Class) {
+        self.others(number, 1, class);
+    }
+
+    /// Lines that are in no tool's text, the first of which has this number.
+    fn others(&mut self, number: u64, lines: usize, class: Class) {
         let seen = match class {
             Class::Kernel => &mut self.kernel_other,
             Class::Other => &mut self.found.other,
             Class::Blank | Class::Fence | Class::Log | Class::Prompt => return,
         };
-        if seen.0 == 0 {
+        if seen.0 == 0 && lines > 0 {
             seen.1 = usize::try_from(number).unwrap_or(usize::MAX);
         }
-        seen.0 += 1;
+        seen.0 += lines;
     }
 
     fn push(&mut self, kind: Kind, lines: Lines, text: String) {
@@ -308,7 +345,7 @@ impl Cutting {
             // What is about a cluster belongs to no node in particular, unless it is said whose the file is.
             let host = if kind.tool().of_cluster { &self.said } else { &self.segment.host };
             let host = host.clone();
-            self.found.list.push(Block { kind, lines, text, host });
+            self.found.list.push(Block::new(kind, lines, text, host));
         }
     }
 
@@ -321,7 +358,7 @@ impl Cutting {
             self.decide();
         }
         self.end_item();
-        if let Stage::Kept(kind) = self.segment.stage {
+        if let Stage::Kept(kind) | Stage::Ended(kind) = self.segment.stage {
             let text = std::mem::take(&mut self.segment.text);
             self.push(kind, Lines::below(self.segment.above), text);
         }
@@ -340,7 +377,7 @@ impl Cutting {
         let (text, lines) = (std::mem::take(&mut self.kernel), std::mem::take(&mut self.kernel_lines));
         if !self.is_full() {
             let host = self.said.clone();
-            self.found.list.push(Block { kind: Kind::Dmesg, lines, text, host });
+            self.found.list.push(Block::new(Kind::Dmesg, lines, text, host));
         } else {
             self.found.full = true;
         }

@@ -8,8 +8,8 @@ use linerate_formats::Kind;
 #[derive(Debug)]
 pub(super) struct Form {
     pub(super) kind: Kind,
-    /// Whether a line can begin it, by its first byte that is neither a space nor a tab.
-    may: fn(u8) -> bool,
+    /// Whether a line can begin it, by its first byte that is neither a space nor a tab, and whether it is indented.
+    pub(super) may: fn(u8, bool) -> bool,
     begins: fn(&str) -> bool,
     /// Whether a line that is not blank belongs to it.
     goes_on: fn(&str) -> bool,
@@ -20,14 +20,14 @@ pub(super) struct Form {
 pub(super) const FORMS: &[Form] = &[
     Form {
         kind: Kind::NvidiaSmiTopo,
-        may: |b| b == b'G',
+        may: |b, _| b == b'G',
         begins: is_matrix_head,
         goes_on: is_of_matrix,
         needs_more: true,
     },
     Form {
         kind: Kind::IbvDevinfo,
-        may: |b| b == b'h',
+        may: |b, _| b == b'h',
         begins: is_hca,
         goes_on: |l| is_hca(l) || is_indented(l),
         needs_more: false,
@@ -35,7 +35,7 @@ pub(super) const FORMS: &[Form] = &[
     // An address, or its group.
     Form {
         kind: Kind::Lspci,
-        may: |b| b.is_ascii_hexdigit() || matches!(b, b'G' | b'g' | b'I' | b'i'),
+        may: |b, indented| b.is_ascii_hexdigit() && !indented || matches!(b, b'G' | b'g' | b'I' | b'i'),
         begins: is_function,
         goes_on: |l| is_function(l) || is_indented(l),
         needs_more: false,
@@ -58,7 +58,8 @@ impl Item {
     /// The item that a line begins.
     pub(super) fn begin(number: u64, line: &str) -> Option<Item> {
         let first = first(line)?;
-        let form = FORMS.iter().find(|f| ((f.may)(first) || !first.is_ascii_graphic()) && (f.begins)(line))?;
+        let may = |f: &Form| (f.may)(first, is_indented(line));
+        let form = FORMS.iter().find(|f| (may(f) || !first.is_ascii_graphic()) && (f.begins)(line))?;
         let text = format!("{line}\n");
         Some(Item { form, above: number.saturating_sub(1), text, blanks: 0, goes_on: false })
     }

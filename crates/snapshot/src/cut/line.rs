@@ -11,7 +11,8 @@ static NCCL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("NCCL "));
 static KERNEL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" kernel: "));
 
 /// Without which lines are neither a command's, nor NCCL's, nor the kernel's: a bit of [`Marks`] for each, from the lowest.
-pub(super) const MARKS: &[Find] = &[|t| memchr::memchr3(b'$', b'#', b'@', t), |t| NCCL.find(t), |t| KERNEL.find(t)];
+pub(super) const MARKS: &[Find] =
+    &[|t| memchr::memchr2(b'$', b'#', t), |t| NCCL.find(t), |t| KERNEL.find(t), |t| memchr::memchr(b'@', t)];
 
 /// Which of [`MARKS`] are in a line, or may be.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +24,11 @@ impl Marks {
 
     pub(super) fn is_signed(self) -> bool {
         self.0 & 1 != 0
+    }
+
+    /// It may name a user and a host.
+    pub(super) fn has_at(self) -> bool {
+        self.0 & 8 != 0
     }
 
     fn nccl(self) -> bool {
@@ -67,7 +73,7 @@ impl Class {
             Class::Log
         } else if is_message(line, marks) {
             Class::Kernel
-        } else if marks.is_signed() && is_prompt(line) {
+        } else if marks.is_signed() && is_prompt(line, marks) {
             Class::Prompt
         } else {
             Class::Other
@@ -105,7 +111,7 @@ fn is_log(line: &str) -> bool {
 }
 
 /// A command line: of a tool that is known, or of any after `user@host:~$`, or after `$ ` where the line begins.
-fn is_prompt(line: &str) -> bool {
+fn is_prompt(line: &str, marks: Marks) -> bool {
     if line.len() > 200 {
         return false;
     }
@@ -116,7 +122,10 @@ fn is_prompt(line: &str) -> bool {
     if bare.is_some_and(|c| c.starts_with(|c: char| c.is_ascii_lowercase() || matches!(c, '/' | '.'))) {
         return true;
     }
-    let user = before.contains('@') && !before.contains(": ") && (command.is_empty() || command.starts_with(' '));
+    let user = marks.has_at()
+        && before.contains('@')
+        && !before.contains(": ")
+        && (command.is_empty() || command.starts_with(' '));
     user || before.len() < 80 && sniff::command(line).is_some_and(|k| k.gives().facts())
 }
 

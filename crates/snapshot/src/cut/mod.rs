@@ -4,6 +4,7 @@
 mod cutter;
 mod items;
 mod line;
+mod run;
 
 pub use cutter::Cutter;
 pub use line::is_kernels;
@@ -13,9 +14,8 @@ use crate::texts::Texts;
 use crate::{Pasted, Snapshot};
 use line::{Class, function};
 use linerate_formats::bounds::{DOCTOR_BLOCK_NODES, DOCTOR_BLOCKS, DOCTOR_FRAGMENTS, DOCTOR_TEXT};
-use linerate_formats::pci::Bdf;
 use linerate_formats::{Gives, Kind};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
 /// What was cut out of a file.
@@ -44,6 +44,15 @@ struct Block {
     text: String,
     /// Of the command line above it.
     host: Option<String>,
+    /// What it shows of which one node has one: see [`keys`].
+    keys: HashSet<String>,
+}
+
+impl Block {
+    fn new(kind: Kind, lines: Lines, text: String, host: Option<String>) -> Block {
+        let keys = keys(kind, &text);
+        Block { kind, lines, text, host, keys }
+    }
 }
 
 /// Texts of tools in a file, and what of it was not looked at.
@@ -219,19 +228,18 @@ fn assign(blocks: Vec<Block>, left_out: &mut Vec<String>) -> Vec<Node> {
 /// `lspci | grep NVIDIA` and `lspci | grep Mellanox` are of one node; two lists of the same devices are of two. So are two texts that show one
 /// line of `lscpu` or one structure of `dmidecode`.
 fn go_together(a: &Block, b: &Block) -> bool {
-    fn keys(b: &Block, is_key: fn(&str) -> Option<&str>) -> BTreeSet<&str> {
-        b.text.lines().filter(|l| Class::of(l) != Class::Prompt).filter_map(is_key).map(str::trim).collect()
-    }
-    let disjoint = |is_key| keys(a, is_key).is_disjoint(&keys(b, is_key));
-    match a.kind {
-        Kind::Lspci => {
-            let bdfs = |b: &Block| b.text.lines().filter_map(function).collect::<BTreeSet<Bdf>>();
-            bdfs(a).is_disjoint(&bdfs(b))
-        }
-        Kind::Lscpu => disjoint(|l| l.split_once(':').map(|(key, _)| key)),
-        Kind::Dmidecode => disjoint(|l| l.ends_with(" Information").then_some(l)),
-        _ => false,
-    }
+    matches!(a.kind, Kind::Lspci | Kind::Lscpu | Kind::Dmidecode) && a.keys.is_disjoint(&b.keys)
+}
+
+/// The devices of a text of `lspci`, the lines of `lscpu` and the structures of `dmidecode`, by their names.
+fn keys(kind: Kind, text: &str) -> HashSet<String> {
+    let key: fn(&str) -> Option<String> = match kind {
+        Kind::Lspci => |l| function(l).map(|bdf| bdf.to_string()),
+        Kind::Lscpu => |l| l.split_once(':').map(|(key, _)| key.trim().to_owned()),
+        Kind::Dmidecode => |l| l.ends_with(" Information").then(|| l.trim().to_owned()),
+        _ => return HashSet::new(),
+    };
+    text.lines().filter(|l| Class::of(l) != Class::Prompt).filter_map(key).collect()
 }
 
 #[cfg(test)]
