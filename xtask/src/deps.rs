@@ -1,4 +1,4 @@
-//! `cargo xtask deps`: what we depend on, checked without network: the arrows of ARCHITECTURE.md, licences, sources, several
+//! `cargo xtask deps [CHECK …]`: what we depend on, checked without network: the arrows of ARCHITECTURE.md, licences, sources, several
 //! versions of a crate, the libraries that the binary loads, its size, and files that know the machine they were written on.
 
 use crate::deny;
@@ -20,20 +20,14 @@ const MAX_BINARY: u64 = 48 << 20;
 const MACHINE: &str = r"(^|[\s\x22'`(=:<\[])(/(work|root|home|Users)/[A-Za-z0-9_.-]+)";
 
 pub(crate) fn run(args: &[String]) -> ExitCode {
-    if !args.is_empty() {
-        eprintln!("usage: cargo xtask deps");
+    let is_known = |name: &String| CHECKS.iter().any(|(known, _)| known == name);
+    if !args.iter().all(is_known) {
+        let names: Vec<&str> = CHECKS.iter().map(|(name, _)| *name).collect();
+        eprintln!("usage: cargo xtask deps [{}]…", names.join("|"));
         return ExitCode::from(3);
     }
     let mut wrong = Vec::new();
-    let checks: &[(&str, Check)] = &[
-        ("crates", crates),
-        ("cargo-deny", cargo_deny),
-        ("supply", supply_chain),
-        ("features", same_features),
-        ("binary", binary),
-        ("files", files),
-    ];
-    for (name, check) in checks {
+    for (name, check) in CHECKS.iter().filter(|(name, _)| args.is_empty() || args.iter().any(|a| a == name)) {
         match check() {
             Ok(found) => {
                 found.notes.iter().for_each(|n| println!("{name}: {n}"));
@@ -46,6 +40,15 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
 }
 
 type Check = fn() -> Result<Found>;
+
+const CHECKS: &[(&str, Check)] = &[
+    ("crates", crates),
+    ("cargo-deny", cargo_deny),
+    ("supply", supply_chain),
+    ("features", same_features),
+    ("binary", binary),
+    ("files", files),
+];
 
 /// What a check found.
 #[derive(Default)]
