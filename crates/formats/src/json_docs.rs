@@ -3,6 +3,7 @@
 
 use crate::error::Why;
 use crate::refusal::Refusals;
+use crate::text::at_most;
 use serde::de::Deserialize;
 use std::borrow::Cow;
 
@@ -92,13 +93,8 @@ fn whole<T: for<'de> Deserialize<'de>>(text: &str) -> Option<(T, usize)> {
 }
 
 fn head(text: &str) -> &str {
-    let mut end = text.len().min(4096);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let head = text.get(..end).unwrap_or_default();
     // What begins the next line is another document.
-    head.split("\n{").next().unwrap_or_default()
+    at_most(text, 4096).split("\n{").next().unwrap_or_default()
 }
 
 fn last_line(first: u32, text: Option<&str>) -> u32 {

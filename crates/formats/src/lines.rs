@@ -1,6 +1,6 @@
 //! A stream of bytes becomes lines: whole, decoded, without colours, whatever the bytes are and in whatever pieces they come.
 
-use crate::text::{ESC, strip_escapes};
+use crate::text::{ESC, at_most, strip_escapes};
 use std::borrow::Cow;
 
 /// How the bytes are to be read.
@@ -224,8 +224,8 @@ impl LineReader {
     fn plain(&mut self, text: &str, sink: &mut impl Sink) {
         let (mut start, mut ahead) = (0, Ahead::new(self.marks, text.as_bytes()));
         while start < text.len() {
-            let unmarked = ahead.nearest(start).min(text.floor_char_boundary(start.saturating_add(self.most)));
-            let taken = sink.run(self.line + 1, text.get(start..unmarked).unwrap_or_default());
+            let unmarked = text.get(start..ahead.nearest(start)).unwrap_or_default();
+            let taken = sink.run(self.line + 1, at_most(unmarked, self.most));
             self.line += taken.lines;
             start += taken.bytes;
             let rest = text.get(start..).unwrap_or_default();

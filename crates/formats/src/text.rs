@@ -27,6 +27,16 @@ impl At<String> {
     }
 }
 
+/// The beginning of a text, of at most so many bytes, without a part of a character.
+#[must_use]
+pub fn at_most(text: &str, bytes: usize) -> &str {
+    let mut end = text.len().min(bytes);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
 /// Turns UTF-16 with a byte-order mark into UTF-8, drops a UTF-8 mark, and removes terminal escape sequences. The number of lines
 /// does not change. Borrows when there is nothing to do.
 pub fn normalise(bytes: &[u8]) -> Cow<'_, [u8]> {

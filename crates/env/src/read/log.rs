@@ -1,9 +1,10 @@
 //! NCCL's log: what it says it read. Streaming: of a log only what is said is kept, once for each value.
 
-use super::{Form, Read, Sink, cut};
+use super::{Form, Read, Sink};
 use crate::context::Fabric;
 use crate::setting::{Origin, Setting};
 use linerate_formats::bounds::{ENV_LOG_LINE, ENV_LOG_SAID, ENV_SETTINGS, ENV_VALUE};
+use linerate_formats::text::at_most;
 use linerate_topology::Version;
 use memchr::memmem::Finder;
 use std::collections::HashSet;
@@ -174,7 +175,7 @@ impl LogReader {
                 }
             }
             5 => {
-                let Some(name) = after.strip_prefix("Using network ").map(|n| cut(n.trim(), 60).to_owned()) else {
+                let Some(name) = after.strip_prefix("Using network ").map(|n| at_most(n.trim(), 60).to_owned()) else {
                     return;
                 };
                 if name.is_empty() || self.networks.contains(&name) || self.networks.len() > 8 {
@@ -211,7 +212,7 @@ impl LogReader {
         if !name.starts_with("NCCL_") {
             return;
         }
-        let key = (cut(name, 200).to_owned(), cut(&value, ENV_VALUE).to_owned());
+        let key = (at_most(name, 200).to_owned(), at_most(&value, ENV_VALUE).to_owned());
         // One more than is kept, so that the sink says what it leaves out.
         if self.seen.len() <= ENV_SETTINGS && self.seen.insert(key) {
             self.sink.put(name, &value, Some(line));

@@ -90,7 +90,7 @@ impl Pair {
     fn name(&mut self, name: String, n: usize, out: &mut Sink) {
         if let Some(kind) = self.holder.take() {
             if let Some(e) = out.read.elsewhere.last_mut() {
-                e.holder = format!("{kind} {}", super::cut(&name, 200));
+                e.holder = format!("{kind} {}", linerate_formats::text::at_most(&name, 200));
             }
             return;
         }

@@ -20,6 +20,7 @@ pub use names::relevant;
 use crate::context::Fabric;
 use crate::setting::{Elsewhere, Origin, OriginKind, Setting};
 use linerate_formats::bounds::{ENV_DEPTH, ENV_ELSEWHERE, ENV_SETTINGS, ENV_VALUE, ENV_WORDS};
+use linerate_formats::text::at_most;
 use linerate_topology::Version;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -163,12 +164,13 @@ impl Sink {
             ));
         }
         if value.len() > ENV_VALUE {
-            self.read.left_out(format!("values were read to {ENV_VALUE} bytes (limit ENV_VALUE): {}", cut(name, 200)));
+            self.read
+                .left_out(format!("values were read to {ENV_VALUE} bytes (limit ENV_VALUE): {}", at_most(name, 200)));
         }
-        let value = cut(value, ENV_VALUE);
+        let value = at_most(value, ENV_VALUE);
         let line = line.and_then(|l| u32::try_from(l).ok());
         let origin = Origin { line, ..self.origin.clone() };
-        self.read.settings.push(Setting::new(cut(name, 200), value, origin));
+        self.read.settings.push(Setting::new(at_most(name, 200), value, origin));
     }
 
     /// The script reads a variable.
@@ -194,7 +196,7 @@ impl Sink {
             ));
         } else {
             let origin = Origin { line: u32::try_from(line).ok(), ..self.origin.clone() };
-            let (by, holder) = (by.to_owned(), cut(holder, 200).to_owned());
+            let (by, holder) = (by.to_owned(), at_most(holder, 200).to_owned());
             self.read.elsewhere.push(Elsewhere { by, holder, at: origin });
         }
     }
@@ -231,12 +233,4 @@ impl Sink {
         let scope = self.origin.scope;
         self.read.settings.retain(|s| s.name != name || s.origin.scope != scope);
     }
-}
-
-fn cut(text: &str, max: usize) -> &str {
-    let mut end = text.len().min(max);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or_default()
 }

@@ -12,6 +12,7 @@ use crate::lines::Lines;
 use crate::recognise::HEAD;
 use linerate_formats::bounds::{DOCTOR_BLOCKS, DOCTOR_FRAGMENTS, DOCTOR_TEXT};
 use linerate_formats::lines::{Line, LineReader, Sink, Taken};
+use linerate_formats::text::at_most;
 use linerate_formats::{Gives, Kind, sniff};
 use std::path::Path;
 
@@ -215,7 +216,7 @@ impl Sink for Cutting {
             Stage::Ended(_) => (Within::Rest, text.len()),
             Stage::Searched | Stage::Open => return Taken::default(),
         };
-        let run = Run::of(text.get(..text.floor_char_boundary(most)).unwrap_or_default(), within);
+        let run = Run::of(at_most(text, most), within);
         let lines = run.lines as u64;
         match self.segment.stage {
             Stage::Kept(_) => {
