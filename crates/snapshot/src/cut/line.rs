@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 static NCCL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("NCCL "));
 static KERNEL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" kernel: "));
 
-/// Without which lines are neither a command's, nor NCCL's, nor the kernel's: a bit of [`Marks`] for each, from the lowest.
+/// Without which lines are neither a command's, nor NCCL's, nor the kernel's, and name no user: a bit of [`Marks`] for each, from the lowest.
 pub(super) const MARKS: &[Find] =
     &[|t| memchr::memchr2(b'$', b'#', t), |t| NCCL.find(t), |t| KERNEL.find(t), |t| memchr::memchr(b'@', t)];
 
@@ -73,7 +73,7 @@ impl Class {
             Class::Log
         } else if is_message(line, marks) {
             Class::Kernel
-        } else if marks.is_signed() && is_prompt(line, marks) {
+        } else if marks.is_signed() && is_prompt(line) {
             Class::Prompt
         } else {
             Class::Other
@@ -111,7 +111,7 @@ fn is_log(line: &str) -> bool {
 }
 
 /// A command line: of a tool that is known, or of any after `user@host:~$`, or after `$ ` where the line begins.
-fn is_prompt(line: &str, marks: Marks) -> bool {
+fn is_prompt(line: &str) -> bool {
     if line.len() > 200 {
         return false;
     }
@@ -122,10 +122,7 @@ fn is_prompt(line: &str, marks: Marks) -> bool {
     if bare.is_some_and(|c| c.starts_with(|c: char| c.is_ascii_lowercase() || matches!(c, '/' | '.'))) {
         return true;
     }
-    let user = marks.has_at()
-        && before.contains('@')
-        && !before.contains(": ")
-        && (command.is_empty() || command.starts_with(' '));
+    let user = before.contains('@') && !before.contains(": ") && (command.is_empty() || command.starts_with(' '));
     user || before.len() < 80 && sniff::command(line).is_some_and(|k| k.gives().facts())
 }
 

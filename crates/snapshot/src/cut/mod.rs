@@ -17,6 +17,7 @@ use linerate_formats::bounds::{DOCTOR_BLOCK_NODES, DOCTOR_BLOCKS, DOCTOR_FRAGMEN
 use linerate_formats::{Gives, Kind};
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// What was cut out of a file.
 #[derive(Debug)]
@@ -44,14 +45,17 @@ struct Block {
     text: String,
     /// Of the command line above it.
     host: Option<String>,
-    /// What it shows of which one node has one: see [`keys`].
-    keys: HashSet<String>,
+    /// What it shows of which one node has one, once it has been asked: see [`keys`].
+    keys: OnceLock<HashSet<String>>,
 }
 
 impl Block {
     fn new(kind: Kind, lines: Lines, text: String, host: Option<String>) -> Block {
-        let keys = keys(kind, &text);
-        Block { kind, lines, text, host, keys }
+        Block { kind, lines, text, host, keys: OnceLock::new() }
+    }
+
+    fn keys(&self) -> &HashSet<String> {
+        self.keys.get_or_init(|| keys(self.kind, &self.text))
     }
 }
 
@@ -228,18 +232,18 @@ fn assign(blocks: Vec<Block>, left_out: &mut Vec<String>) -> Vec<Node> {
 /// `lspci | grep NVIDIA` and `lspci | grep Mellanox` are of one node; two lists of the same devices are of two. So are two texts that show one
 /// line of `lscpu` or one structure of `dmidecode`.
 fn go_together(a: &Block, b: &Block) -> bool {
-    matches!(a.kind, Kind::Lspci | Kind::Lscpu | Kind::Dmidecode) && a.keys.is_disjoint(&b.keys)
+    matches!(a.kind, Kind::Lspci | Kind::Lscpu | Kind::Dmidecode) && a.keys().is_disjoint(b.keys())
 }
 
 /// The devices of a text of `lspci`, the lines of `lscpu` and the structures of `dmidecode`, by their names.
 fn keys(kind: Kind, text: &str) -> HashSet<String> {
-    let key: fn(&str) -> Option<String> = match kind {
-        Kind::Lspci => |l| function(l).map(|bdf| bdf.to_string()),
-        Kind::Lscpu => |l| l.split_once(':').map(|(key, _)| key.trim().to_owned()),
-        Kind::Dmidecode => |l| l.ends_with(" Information").then(|| l.trim().to_owned()),
-        _ => return HashSet::new(),
-    };
-    text.lines().filter(|l| Class::of(l) != Class::Prompt).filter_map(key).collect()
+    let said = || text.lines().filter(|l| Class::of(l) != Class::Prompt);
+    match kind {
+        Kind::Lspci => text.lines().filter_map(function).map(|bdf| bdf.to_string()).collect(),
+        Kind::Lscpu => said().filter_map(|l| l.split_once(':')).map(|(key, _)| key.trim().to_owned()).collect(),
+        Kind::Dmidecode => said().filter(|l| l.ends_with(" Information")).map(|l| l.trim().to_owned()).collect(),
+        _ => HashSet::new(),
+    }
 }
 
 #[cfg(test)]
