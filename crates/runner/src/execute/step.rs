@@ -325,7 +325,7 @@ impl<'a> Work<'a> {
                     (0, _) if silent => Err(Why::NoOutput),
                     (0, _) => Ok(()),
                     (_, Some((_, died))) => Err(Why::ServerDied(died)),
-                    (status, None) => Err(Why::Exit(status)),
+                    (status, None) => Err(self.server_lost(tell).unwrap_or(Why::Exit(status))),
                 };
             }
             match (server_died, died) {
@@ -341,14 +341,25 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// A server that ends after one client has its own opinion of how that went.
-    fn server_ends(&mut self, tell: Tell<'_>) -> Result<(), Why> {
+    /// Whether a client failed because its server's host was lost: the client's end may be heard before that of the connection.
+    fn server_lost(&mut self, tell: Tell<'_>) -> Option<Why> {
+        self.until_server_ends(tell);
+        self.server.as_ref().and_then(Feed::lost).map(Why::Lost)
+    }
+
+    /// Waits a little for the server to end by itself.
+    fn until_server_ends(&mut self, tell: Tell<'_>) {
         let until = Instant::now() + LINGER;
-        let Some(server) = &mut self.server else { return Ok(()) };
+        let Some(server) = &mut self.server else { return };
         while server.ended.is_none() && Instant::now() < until && !self.run.cancel.is_cancelled() {
             server.listen(LOOK, tell);
         }
-        match server.status() {
+    }
+
+    /// A server that ends after one client has its own opinion of how that went.
+    fn server_ends(&mut self, tell: Tell<'_>) -> Result<(), Why> {
+        self.until_server_ends(tell);
+        match self.server.as_ref().and_then(Feed::status) {
             // One that lingers is ended.
             None | Some(0) => Ok(()),
             Some(status) => Err(Why::ServerDied(status)),
