@@ -91,6 +91,9 @@ pub enum Why {
     /// The client's exit status.
     #[error("it ended with status {0}")]
     Exit(i32),
+    /// It ended with status 0, and its output says that it failed.
+    #[error("its output says that it failed: {0}")]
+    Said(String),
     /// It ended well and printed nothing.
     #[error("it printed nothing")]
     NoOutput,

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{all_gone, have, measured, prepared, processes, request, wait_for, word};
+use common::{all_gone, have, kill, measured, prepared, processes, request, wait_for, word};
 use linerate_runner::{Event, Stopped, Why};
 use linerate_transport::Cancel;
 use std::process::{Command, Stdio};
@@ -24,6 +24,37 @@ fn more_than_the_traffic_budget_is_killed() {
     assert!(began.elapsed() < Duration::from_secs(12), "{:?}", began.elapsed());
     assert_eq!(measured.stopped, Some(Stopped::OverBudget));
     assert!(matches!(measured.failures[0].why, Why::OverTraffic(m, 50_000_000) if m > 50_000_000));
+    all_gone(&word);
+}
+
+/// iperf3's client may end with 0 then, and only its JSON says that the server has terminated.
+#[test]
+fn a_run_whose_server_is_ended_is_no_result() {
+    if !have(&["iperf3"]) {
+        return;
+    }
+    let word = word("ended");
+    let mut request = request("iperf3-reverse", &word);
+    request.seconds = 20;
+    let mut ended = false;
+    let began = Instant::now();
+    let measured = measured("local", &request, &mut |event| {
+        if let Event::Progress { moved: Some(1..), .. } = event
+            && !ended
+        {
+            let server = |pid: &&u32| {
+                let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+                line.starts_with(b"iperf3\0-s\0")
+            };
+            let pids = processes(&word);
+            kill("-TERM", *pids.iter().find(server).unwrap());
+            ended = true;
+        }
+    });
+    assert!(ended && began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+    assert_eq!((measured.outputs.len(), measured.failures.len()), (0, 1));
+    let why = &measured.failures[0].why;
+    assert!(matches!(why, Why::Said(_) | Why::Exit(1) | Why::ServerDied(_)), "{why:?}");
     all_gone(&word);
 }
 

@@ -50,7 +50,7 @@ fn a_lost_connection() {
         });
         assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
         assert!(tools.len() >= 4, "two tools and their guards: {tools:?}");
-        assert_eq!(measured.stopped, Some(Stopped::Lost), "{there}");
+        assert_eq!(measured.stopped, Some(Stopped::Lost), "{there}: {:?}", measured.failures);
         assert!(matches!(&measured.failures[0].why, Why::Lost(w) if w.contains("connection was lost")));
         println!("{}", measured.failures[0]);
         all_gone(&word);

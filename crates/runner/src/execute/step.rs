@@ -320,13 +320,12 @@ impl<'a> Work<'a> {
             let died = self.server.as_ref().and_then(Feed::status).filter(|s| *s != 0);
             if let Some(status) = ended {
                 self.output.exit = status;
-                let silent = self.client.as_ref().is_none_or(|c| c.out.iter().all(u8::is_ascii_whitespace));
-                return match (status, server_died) {
-                    (0, _) if silent => Err(Why::NoOutput),
-                    (0, _) => Ok(()),
-                    (_, Some((_, died))) => Err(Why::ServerDied(died)),
-                    (status, None) => Err(self.server_lost(tell).unwrap_or(Why::Exit(status))),
+                let why = match (self.client_failed(status), server_died) {
+                    (None, _) => return Ok(()),
+                    (Some(_), Some((_, died))) => Why::ServerDied(died),
+                    (Some(why), None) => self.server_lost(tell).unwrap_or(why),
                 };
+                return Err(why);
             }
             match (server_died, died) {
                 (None, Some(status)) => server_died = Some((Instant::now(), status)),
@@ -339,6 +338,22 @@ impl<'a> Work<'a> {
                 tell(self.progress());
             }
         }
+    }
+
+    /// Why an ended client gives no result. Its status is not enough: iperf3 with `-J` ends with 0 after a failure that only its
+    /// output tells.
+    fn client_failed(&self, status: i32) -> Option<Why> {
+        let out = self.client.as_ref().map_or(&[][..], |c| &c.out);
+        if status != 0 {
+            return Some(Why::Exit(status));
+        }
+        if out.iter().all(u8::is_ascii_whitespace) {
+            return Some(Why::NoOutput);
+        }
+        let runs = linerate_bench::import::import("", out).runs;
+        let fault = |r: &linerate_bench::Run| r.faults.iter().find(|f| f.whole_run).map(|f| f.what.clone());
+        let faults: Option<Vec<String>> = runs.iter().map(fault).collect();
+        faults?.into_iter().next().map(Why::Said)
     }
 
     /// Whether a client failed because its server's host was lost: the client's end may be heard before that of the connection.
