@@ -62,13 +62,14 @@ fn sign(line: &str) -> Option<usize> {
 
 fn prompt(kinds: &[Kind], line: &str) -> Option<Kind> {
     let at = sign(line)?;
-    let command = behind_prompts(line.get(at + 1..)?.trim_start());
-    let (first, args) = command.split_once(' ').unwrap_or((command, ""));
-    let (program, args) = if first == "sudo" { args.split_once(' ').unwrap_or((args, "")) } else { (first, args) };
-    let program = program.rsplit('/').next().unwrap_or(program);
+    let (first, args) = word(behind_prompts(behind_spaces(line.get(at + 1..)?)));
+    let (path, args) = if first == "sudo" { word(args) } else { (first, args) };
+    let name = path.bytes().rposition(|b| b == b'/').map_or(0, |at| at + 1);
     // Most words behind a `#` are no program's name, and their first byte shows it.
-    let its =
-        FIRSTS.get(usize::from(*program.as_bytes().first()?)).filter(|is| **is).and_then(|_| PROGRAMS.get(program))?;
+    let is_first = |b: &u8| FIRSTS.get(usize::from(*b)).is_some_and(|is| *is);
+    path.as_bytes().get(name).filter(|b| is_first(b))?;
+    let program = path.get(name..)?;
+    let its = PROGRAMS.get(program)?;
     let fits = |k: &Kind| kinds.contains(k) && k.tool().commands.iter().any(|c| c.is(program, args));
     its.iter().copied().find(fits)
 }
@@ -76,14 +77,27 @@ fn prompt(kinds: &[Kind], line: &str) -> Option<Kind> {
 /// A command behind further prompts: a paste that is commented out (`# $ lspci`), or put into a paste (`$ user@host:~$ lspci`).
 fn behind_prompts(mut command: &str) -> &str {
     for _ in 0..2 {
-        let Some((first, rest)) = command.split_once(' ') else { break };
-        let is_prompt = first.ends_with(['$', '#', '>', '%']) && (first.len() == 1 || first.contains('@'));
+        let (first, rest) = word(command);
+        let is_prompt = first.len() < command.len()
+            && matches!(first.as_bytes(), [.., b'$' | b'#' | b'>' | b'%'])
+            && (first.len() == 1 || first.contains('@'));
         if !is_prompt {
             break;
         }
-        command = rest.trim_start();
+        command = behind_spaces(rest);
     }
     command
+}
+
+/// A text up to its first space, and what is behind that. Words are short: to search for the space would cost more than to look.
+fn word(text: &str) -> (&str, &str) {
+    let at = text.bytes().position(|b| b == b' ');
+    at.and_then(|at| Some((text.get(..at)?, text.get(at + 1..)?))).unwrap_or((text, ""))
+}
+
+fn behind_spaces(text: &str) -> &str {
+    let text = text.strip_prefix(' ').unwrap_or(text);
+    if text.as_bytes().first().is_some_and(u8::is_ascii_graphic) { text } else { text.trim_start() }
 }
 
 /// The kinds of text that each program prints.

@@ -5,7 +5,7 @@
 
 use super::items::{FORMS, Item};
 use super::line::{Class, MARKS, Marks};
-use super::run::{Run, Within};
+use super::run::{Run, Within, begins_nothing};
 use super::{Block, Cut, Found, Parts};
 use crate::hosts;
 use crate::lines::Lines;
@@ -302,7 +302,7 @@ impl Cutting {
             }
             self.end_item();
         }
-        if !self.is_full() {
+        if !self.is_full() && !begins_nothing(line) {
             self.item = Item::begin(number, line);
         }
         if self.item.is_none() {

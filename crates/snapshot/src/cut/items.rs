@@ -42,6 +42,15 @@ pub(super) const FORMS: &[Form] = &[
     },
 ];
 
+impl Form {
+    /// Of the item that a line begins.
+    pub(super) fn of(line: &str) -> Option<&'static Form> {
+        let first = first(line)?;
+        let may = |f: &Form| (f.may)(first, is_indented(line));
+        FORMS.iter().find(|f| (may(f) || !first.is_ascii_graphic()) && (f.begins)(line))
+    }
+}
+
 /// One that has begun.
 #[derive(Debug)]
 pub(super) struct Item {
@@ -57,9 +66,7 @@ pub(super) struct Item {
 impl Item {
     /// The item that a line begins.
     pub(super) fn begin(number: u64, line: &str) -> Option<Item> {
-        let first = first(line)?;
-        let may = |f: &Form| (f.may)(first, is_indented(line));
-        let form = FORMS.iter().find(|f| (may(f) || !first.is_ascii_graphic()) && (f.begins)(line))?;
+        let form = Form::of(line)?;
         let text = format!("{line}\n");
         Some(Item { form, above: number.saturating_sub(1), text, blanks: 0, goes_on: false })
     }

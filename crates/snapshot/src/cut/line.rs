@@ -73,7 +73,7 @@ impl Class {
             Class::Log
         } else if is_message(line, marks) {
             Class::Kernel
-        } else if marks.is_signed() && is_prompt(line) {
+        } else if marks.is_signed() && is_prompt(line, marks) {
             Class::Prompt
         } else {
             Class::Other
@@ -111,7 +111,7 @@ fn is_log(line: &str) -> bool {
 }
 
 /// A command line: of a tool that is known, or of any after `user@host:~$`, or after `$ ` where the line begins.
-fn is_prompt(line: &str) -> bool {
+fn is_prompt(line: &str, marks: Marks) -> bool {
     if line.len() > 200 {
         return false;
     }
@@ -122,7 +122,10 @@ fn is_prompt(line: &str) -> bool {
     if bare.is_some_and(|c| c.starts_with(|c: char| c.is_ascii_lowercase() || matches!(c, '/' | '.'))) {
         return true;
     }
-    let user = before.contains('@') && !before.contains(": ") && (command.is_empty() || command.starts_with(' '));
+    let user = marks.has_at()
+        && before.contains('@')
+        && !before.contains(": ")
+        && (command.is_empty() || command.starts_with(' '));
     user || before.len() < 80 && sniff::command(line).is_some_and(|k| k.gives().facts())
 }
 

@@ -1,6 +1,7 @@
 //! Lines that divide nothing and begin nothing, many at once: in most files most lines are such, and their first byte shows it.
 
-use super::items::FORMS;
+use super::items::{FORMS, Form};
+use super::line::{Class, Marks};
 use std::sync::LazyLock;
 
 /// What the lines are that are asked.
@@ -33,13 +34,14 @@ impl Run<'_> {
         let table = if within == Within::Prose { &*PROSE } else { &*TEXT };
         let (mut end, mut lines, mut blank, mut blank_before) = (0, 0, 0, 0);
         for at in memchr::memchr_iter(b'\n', text.as_bytes()) {
-            let line = text.as_bytes().get(end..at).unwrap_or_default();
+            let line = text.get(end..at).unwrap_or_default();
             // Of what is kept, the reader of lines takes the end off.
-            if within == Within::Text && line.last() == Some(&b'\r') {
+            if within == Within::Text && line.ends_with('\r') {
                 break;
             }
-            match table.of(line) {
+            match table.of(line.as_bytes()) {
                 Look::Other => {}
+                Look::Ask if is_other(line.strip_suffix('\r').unwrap_or(line), within) => {}
                 Look::Space => {
                     blank_before += usize::from(blank == lines);
                     blank += 1;
@@ -51,6 +53,17 @@ impl Run<'_> {
         }
         Run { text: text.get(..end).unwrap_or_default(), lines, blank, blank_before }
     }
+}
+
+/// What the table decides of most lines, by the rules.
+fn is_other(line: &str, within: Within) -> bool {
+    let divides = matches!(line, "{" | "}" | "[" | "]");
+    !divides && Class::with(line, Marks(0)) == Class::Other && (within != Within::Prose || Form::of(line).is_none())
+}
+
+/// Whether the first byte of a line shows that it begins no item.
+pub(super) fn begins_nothing(line: &str) -> bool {
+    PROSE.of(line.as_bytes()) == Look::Other
 }
 
 /// What the first byte of a line, or the first behind spaces, says of it.
@@ -130,9 +143,13 @@ mod tests {
         let text = "  read: IOPS=1\n\nSome words.\n\t18:00.0 x\n  }\n";
         let run = Run::of(text, Within::Prose);
         assert_eq!((run.text, run.lines, run.blank, run.blank_before), (text, 5, 1, 0));
-        for asked in ["{\n", "a", "```\n", "[1.5] x\n", "\u{a0}\n", "  GPU0\n", "18:00.0 x\n"] {
+        for other in ["a\n", "[rank0]: x\n", "g\n", "é\n", "GPU10\n", "18:00 x\r\n"] {
+            assert_eq!(Run::of(other, Within::Prose).lines, 1, "{other:?}");
+        }
+        let function = "18:00.0 3D controller: x\n";
+        for asked in ["{\n", "a", "```\n", "[1.5] x\n", "\u{a0}\n", "  GPU0\n", function] {
             assert_eq!(Run::of(asked, Within::Prose).lines, 0, "{asked:?}");
         }
-        assert_eq!(Run::of("18:00.0 x\nGPU0\n", Within::Rest).lines, 2);
+        assert_eq!(Run::of(&format!("{function}GPU0\n"), Within::Rest).lines, 2);
     }
 }

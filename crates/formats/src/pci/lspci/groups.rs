@@ -70,8 +70,8 @@ pub fn in_group(line: &str) -> Option<Bdf> {
 
 /// `IOMMU Group 12`, `Group: 12`, `iommu_group 12:`, and what follows.
 fn named(text: &str) -> Option<(u32, &str)> {
-    // Most lines are none: look at one byte first.
-    if !matches!(text.as_bytes().first()?, b'I' | b'i' | b'G' | b'g') {
+    // Most lines are none: look at two bytes first.
+    if !matches!(text.as_bytes(), [b'I' | b'i', b'O' | b'o', ..] | [b'G' | b'g', b'R' | b'r', ..]) {
         return None;
     }
     let after = |text: &'_ str, word: &str| -> Option<usize> {
