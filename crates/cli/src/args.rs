@@ -15,7 +15,7 @@ Exit codes:
   2  no findings, but something could not be seen
   3  usage or internal error
   130, 143  ended by SIGINT, SIGTERM
-  141  the reader of standard output closed it before an archive or a stream was written; of a report the exit code stays the verdict";
+  141  standard output was closed before an archive or a stream was complete; a report keeps the exit code of its verdict";
 
 /// Takes GPU/RDMA cluster nodes to line rate and proves it.
 #[derive(Debug, Parser)]
@@ -43,7 +43,7 @@ pub(crate) enum Command {
     Collect(Box<crate::collect_args::CollectArgs>),
     /// Compare two nodes, or two times of one: what differs, by position in the topology, and which side is right.
     Diff(crate::diff_args::DiffArgs),
-    /// Find the odd ones among many nodes: per fact what most show, and which nodes do not.
+    /// Find nodes that differ from the others: for each fact what most show, and which nodes do not.
     Drift(crate::drift_args::DriftArgs),
     /// Name the nodes on which a rule fails or a fact has a value, as a set to paste.
     Where(crate::index_args::WhereArgs),
@@ -69,7 +69,7 @@ pub(crate) enum Command {
     Plan(crate::plan_args::PlanArgs),
     /// Apply a plan: change, reboot, read again, prove; journalled, so that it goes on after a crash.
     Apply(crate::plan_args::ApplyArgs),
-    /// Read a node again: is each step of a plan effective, and did nothing else change?
+    /// Read a node again: is each step of a plan effective, and did anything else change?
     Verify(crate::plan_args::VerifyArgs),
     /// Undo a plan, byte for byte.
     Rollback(crate::plan_args::RollbackArgs),
@@ -262,7 +262,7 @@ pub(crate) struct TopoArgs {
     /// May be repeated.
     #[arg(long, value_name = "CHANGE")]
     pub(crate) what_if: Vec<linerate_topology::what_if::Change>,
-    /// How to read an XML. Without it, by its content.
+    /// Type of the XML. Without it, its content shows it.
     ///
     /// As a file that NCCL fills in, or as a dump that is complete.
     #[arg(long = "as", value_enum, value_name = "KIND")]
@@ -332,7 +332,7 @@ Examples:
   linerate env check                                       this process, /etc/nccl.conf and ~/.nccl.conf
   linerate env check pod.yaml --nccl 2.21 --node node.tar.zst
   linerate env check pod.yaml --on gpu007                  and a live node, over your own ssh
-  linerate env check job.sbatch /etc/nccl.conf             which of them wins is said, too
+  linerate env check job.sbatch /etc/nccl.conf             and which of them takes effect
   linerate env check nccl.log                              what NCCL said that it read; its release is in it
   linerate env check /proc/4711/environ
   kubectl exec POD -- env | linerate env check -

@@ -21,7 +21,7 @@ pub(crate) enum BenchCommand {
     Compare(CompareArgs),
     /// Run benchmarks on this host, or between hosts: interleaved, within a budget, with a snapshot.
     Run(RunArgs),
-    /// What was ever measured: runs, bands, bests, targets; exports.
+    /// Stored runs: bands, bests, targets; exports.
     History(HistoryArgs),
     /// Draw runs: bandwidth over size, values over time, distributions.
     Plot(PlotArgs),
@@ -101,7 +101,7 @@ pub(crate) struct ImportArgs {
     /// Every run then knows its configuration. May be repeated.
     #[arg(long, value_name = "SNAPSHOT")]
     pub(crate) node: Vec<PathBuf>,
-    /// A word to find the runs by.
+    /// A label to find the runs by.
     ///
     /// May be repeated.
     #[arg(long, value_name = "WORD")]
@@ -288,7 +288,7 @@ pub(crate) struct RunArgs {
     /// Say what would run and what it would cost; run nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// A word to find the runs by.
+    /// A label to find the runs by.
     ///
     /// May be repeated.
     #[arg(long, value_name = "WORD")]

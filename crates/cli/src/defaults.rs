@@ -41,7 +41,7 @@ pub(crate) fn set(command: Command, args: &[OsString]) -> Result<Command, Failur
         return Ok(command);
     }
     // What is wrong with the file is said by what needs it.
-    let Ok(Some((path, _, config))) = crate::targets::settings().site() else { return Ok(command) };
+    let Ok(Some((path, _, config))) = crate::targets::files().site() else { return Ok(command) };
     if config.defaults.is_empty() {
         return Ok(command);
     }

@@ -358,7 +358,7 @@ pub(crate) struct ApplyArgs {
     /// The signature is beside the plan (PLAN.sig).
     #[arg(long)]
     pub(crate) require_signature: bool,
-    /// Who may sign plans, as ssh-keygen(1) writes such a file.
+    /// Who may sign plans: a file of allowed signers (ssh-keygen(1)).
     ///
     /// Default: ~/.config/linerate/allowed_signers.
     #[arg(long, value_name = "FILE", requires = "require_signature")]

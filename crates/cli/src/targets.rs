@@ -53,11 +53,16 @@ pub(crate) fn inventory(names: &SourceArgs, ssh: &SshArgs, lists: bool) -> Resul
 
 /// The nodes that others are compared with, of linerate.toml.
 pub(crate) fn references(names: &SourceArgs) -> Result<References, Failure> {
-    Ok(linerate_gather::inventory::references(&names.inventory, &settings())?)
+    Ok(linerate_gather::inventory::references(&names.inventory, &files())?)
 }
 
-/// Where files of a site are looked for.
+/// Where files of a site are looked for, and programs that list nodes are started.
 pub(crate) fn settings() -> Settings {
+    Settings { cancel: crate::interrupt::cancel(), ..files() }
+}
+
+/// Where files of a site are looked for. A signal ends this command as it would without them.
+pub(crate) fn files() -> Settings {
     let var = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     let home = var("HOME");
     Settings {
@@ -66,7 +71,7 @@ pub(crate) fn settings() -> Settings {
         home,
         clustershell: var("CLUSTERSHELL_CFGDIR"),
         etc: PathBuf::from("/etc"),
-        cancel: crate::interrupt::cancel(),
+        cancel: linerate_transport::Cancel::new(),
     }
 }
 

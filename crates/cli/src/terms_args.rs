@@ -102,7 +102,7 @@ fn site(a: &SuppressArgs) -> Result<Option<(PathBuf, String, Config)>, Failure> 
     if a.no_config {
         return Ok(None);
     }
-    let Some((path, text, config)) = crate::targets::settings().site()? else { return Ok(None) };
+    let Some((path, text, config)) = crate::targets::files().site()? else { return Ok(None) };
     let says_something = !config.suppress.is_empty() || config.audit != suppress::AuditOf::default();
     if says_something && !is_ours(&path) {
         remark(&format!(

@@ -46,7 +46,7 @@ pub(crate) struct CountersArgs {
     /// Time between two readings: 1s, 10s, 5m.
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, conflicts_with = "sources")]
     pub(crate) interval: Duration,
-    /// So many intervals, which is one less than readings.
+    /// Number of intervals, which is one less than readings.
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=1_000_000), conflicts_with = "sources")]
     pub(crate) count: u32,
     /// Time between two sources that do not say it.

@@ -160,3 +160,54 @@ fn a_written_mtu_is_compared_with_the_one_that_runs() {
     let own: Vec<_> = json["verdicts"].as_array().unwrap().iter().filter(of).map(|v| v["status"].as_str()).collect();
     assert_eq!(own, [Some("unknown")]);
 }
+
+/// Scripts print one tool's text behind another's, below headings of their own or none: all of them are read.
+#[test]
+fn what_a_script_prints_is_read_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("report.txt");
+    let ib = "CA 'mlx5_0'\n\tCA type: MT4129\n\tNumber of ports: 1\n\tPort 1:\n\t\tState: Down\n\t\tPhysical state: Polling\n\t\tRate: 400\n\t\tLink layer: InfiniBand\n";
+    let cmdline = "BOOT_IMAGE=/vmlinuz root=/dev/sda2 ro quiet pcie_acs_override=downstream\n";
+    let indented = |text: &str| text.lines().map(|l| format!("    {l}\n")).collect::<String>();
+    let texts = [
+        format!("{ib}{cmdline}"),
+        format!("{ib}\n{cmdline}"),
+        format!("=== ibstat ===\n{ib}\n=== cat /proc/cmdline ===\n{cmdline}"),
+        format!("### ibstat\n{ib}### cat /proc/cmdline\n{cmdline}"),
+        format!("+ ibstat\n{ib}+ cat /proc/cmdline\n{cmdline}"),
+        format!("ibstat:\n{ib}\ncat /proc/cmdline:\n{cmdline}"),
+        format!("**ibstat**\n\n{}\n**cmdline**\n\n{}", indented(ib), indented(cmdline)),
+    ];
+    for text in texts {
+        std::fs::write(&path, &text).unwrap();
+        let (_, json) = audit(&path, "json");
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let all = json["verdicts"].as_array().unwrap().iter();
+        let judged: Vec<&str> = all.filter(|v| v["status"] == "fail").filter_map(|v| v["rule"].as_str()).collect();
+        assert!(judged.contains(&"rdma/port-state") && judged.contains(&"cmdline/acs-override"), "{text}\n{judged:?}");
+    }
+}
+
+/// The log of a job does not hide what else is in the paste.
+#[test]
+fn a_job_beside_other_texts_hides_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ticket.txt");
+    let log = "n1:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/RoCE [RO]; OOB eth0:10.0.0.1<0>\n";
+    let acs = "$ sudo lspci -vvv | grep ACSCtl\nACSCtl: SrcValid+ TransBlk- ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans-\n";
+    let ib = "$ ibstat\nCA 'mlx5_0'\n\tPort 1:\n\t\tState: Down\n\t\tPhysical state: Polling\n";
+    for text in [format!("{log}{acs}"), format!("{log}{ib}{acs}"), format!("{acs}{ib}"), format!("{ib}{acs}")] {
+        std::fs::write(&path, &text).unwrap();
+        let out =
+            Command::new(env!("CARGO_BIN_EXE_linerate")).args(["doctor", "-f", "json"]).arg(&path).output().unwrap();
+        let json: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+        let causes: Vec<&str> = json["causes"].as_array().unwrap().iter().filter_map(|c| c["id"].as_str()).collect();
+        assert!(causes.contains(&"p2p/acs-redirects"), "{text}\n{causes:?}");
+    }
+    let command = "mpirun -np 8 -x NCCL_P2P_DISABLE=1 -x NCCL_NET=IB ./all_reduce_perf -g 1\n";
+    std::fs::write(&path, format!("{command}{log}")).unwrap();
+    let out =
+        Command::new(env!("CARGO_BIN_EXE_linerate")).args(["env", "check", "-f", "json"]).arg(&path).output().unwrap();
+    let text = String::from_utf8_lossy(&out.stdout);
+    assert!(text.contains("NCCL_P2P_DISABLE") && text.contains("NCCL_NET"), "{text}");
+}

@@ -231,7 +231,7 @@ fn a_plan_that_only_the_node_holds_is_neither_undone_nor_gone_on_with() {
     assert_eq!((code, first.balancing().as_str()), (0, "0"), "{said}");
     for asked in [&["rollback", "--yes"][..], &["rollback"], &["apply", "--resume", "--yes"], &["apply", "--resume"]] {
         let (code, said) = second.run(asked);
-        assert!(code == 3 && said.contains("no plan was applied to it from here"), "{asked:?}: {said}");
+        assert!(code == 3 && said.contains("no plan of this node is stored on this machine"), "{asked:?}: {said}");
         assert_eq!(second.balancing(), "0", "{asked:?}");
     }
     let digest = Plan::read(&fs::read(&file).unwrap()).unwrap().hash;
@@ -279,7 +279,7 @@ fn the_same_machine_under_another_name_is_refused_with_the_command_that_is_meant
     // Another machine under that name: nothing is suggested.
     fs::write(PathBuf::from(&named).join("etc/machine-id"), "f".repeat(32)).unwrap();
     let (code, said) = other.run(&["rollback", "--yes"]);
-    assert!(code == 3 && said.contains("no plan was applied to it from here"), "{said}");
+    assert!(code == 3 && said.contains("no plan of this node is stored on this machine"), "{said}");
 }
 
 #[test]

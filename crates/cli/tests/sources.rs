@@ -169,3 +169,30 @@ fn a_command_that_takes_one_node_names_them() {
         assert!(code != 3 && out.contains("[ \"ro\" ]"), "{what}: {code} {out}");
     }
 }
+
+/// Whatever waits for its input ends at the first signal, with the code of a shell's.
+#[test]
+fn the_first_signal_ends_what_waits_for_input() {
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+    let verbs: &[&[&str]] =
+        &[&["audit", "-"], &["doctor", "-"], &["topo", "-"], &["plan", "-"], &["bench", "import", "-"]];
+    for (args, signal, code) in verbs.iter().flat_map(|a| [(a, "-TERM", 143), (a, "-INT", 130)]) {
+        let mut linerate = Command::new(env!("CARGO_BIN_EXE_linerate"));
+        let linerate = linerate.args(*args).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = linerate.spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(500));
+        let pid = child.id().to_string();
+        assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success(), "{args:?}");
+        let until = Instant::now() + Duration::from_secs(10);
+        let status = loop {
+            match child.try_wait().unwrap() {
+                Some(status) => break Some(status),
+                None if Instant::now() > until => break None,
+                None => std::thread::sleep(Duration::from_millis(20)),
+            }
+        };
+        let _ = child.kill();
+        assert_eq!(status.and_then(|s| s.code()), Some(code), "{args:?} {signal}");
+    }
+}

@@ -86,6 +86,12 @@ impl<'a> NodeView<'a> {
                 .any(|v| v.rule.id == id && matches!(v.finding.status, Status::Fail | Status::Unknown))
     }
 
+    /// Whether a rule judged something of this node.
+    pub(crate) fn judges(&self, id: &str) -> bool {
+        let judged = |s: Status| matches!(s, Status::Pass | Status::Fail);
+        self.audit.verdicts.iter().any(|v| v.rule.id == id && judged(v.finding.status))
+    }
+
     /// Whether a rule has nothing to judge on this node.
     pub(crate) fn not_applicable(&self, id: &str) -> bool {
         let mut all = self.audit.verdicts.iter().filter(|v| v.rule.id == id).peekable();

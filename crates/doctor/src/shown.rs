@@ -8,6 +8,7 @@ use crate::matrix::matrix;
 use crate::observe::Observer;
 use crate::observe::groups::Group;
 use crate::observe::keys::{DeviceList, PluginEvent};
+use crate::observe::release::Release;
 use crate::observe::trouble::KernelTrouble;
 use crate::ranges::some;
 use linerate_topology::Version;
@@ -188,7 +189,13 @@ pub(crate) fn job(case: &Case<'_>, index: usize) -> Shown {
     let told: Vec<_> = processes.iter().filter_map(|(_, p)| p.release.told).collect();
     let allowed = |range: (u16, u16)| told.iter().any(|(_, minor, _)| (range.0..=range.1).contains(minor));
     let own = processes.iter().filter(|(_, p)| p.release.told.is_some() || !allowed(p.release.range));
-    let releases = own.map(|(_, p)| p.release.words()).filter(|w| w != "unknown");
+    let (told, by_wordings): (Vec<_>, Vec<_>) = own.map(|(_, p)| &p.release).partition(|r| r.told.is_some());
+    // All ranks of a job have one release, where that can be.
+    let wordings = match Release::common(by_wordings.iter().copied()) {
+        Some(one) => vec![one.words()],
+        None => by_wordings.iter().map(|r| r.words()).collect(),
+    };
+    let releases = told.iter().map(|r| r.words()).chain(wordings).filter(|w| w != "unknown");
     let benchmarks = o.nccl_tests.iter().filter(|_| case.is_first).filter_map(|(_, r)| {
         let row = r.largest()?;
         Some(format!("{} bytes: busbw {:.1} GB/s", row.size.0, row.best_busbw()?.0))

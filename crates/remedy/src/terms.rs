@@ -89,7 +89,7 @@ pub fn by_hand(action: &Action) -> &'static str {
         Action::Software { .. } => "by hand: software to install or change",
         Action::Physical { .. } => "by hand, at the machine",
         Action::HostSide { .. } => "by hand, on the VM host",
-        Action::Investigate { .. } => "to be decided by a person",
+        Action::Investigate { .. } => "needs a decision by an operator",
         _ => "by hand",
     }
 }

@@ -1,5 +1,6 @@
 //! A rule, a symptom, a cause in words: for the terminal, as Markdown for the documentation, and the whole catalogue as a table or JSON.
 
+use crate::doctor::words::counted;
 use crate::json;
 use crate::style::{self, Page, Style, Tone};
 use crate::terminal::{quality, tone_of};
@@ -223,7 +224,7 @@ fn write_table(areas: &[Area<'_>], page: &mut Page<'_>) -> io::Result<()> {
         }
         page.blank()?;
     }
-    page.text(0, Tone::Dim, &format!("{n} rules; `linerate explain RULE` describes one"))
+    page.text(0, Tone::Dim, &format!("{}; `linerate explain RULE` describes one", counted(n, "rule", "rules")))
 }
 
 #[derive(Serialize)]

@@ -102,12 +102,19 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     for (area, cases) in areas {
         let sums = Sums::of(cases.iter(), terms);
         writeln!(out, "  <testsuite name=\"{}\" {sums}>", attribute(area))?;
+        asked(terms, out)?;
         for c in cases {
             case(&c, (&words, &on, terms), None, out)?;
         }
         out.write_all(b"  </testsuite>\n")?;
     }
     out.write_all(b"</testsuites>\n")
+}
+
+/// Which rules were asked, where not all were.
+fn asked(terms: &Terms, out: &mut dyn Write) -> io::Result<()> {
+    let Some(filter) = suppressed::filter(terms) else { return Ok(()) };
+    writeln!(out, "    <properties><property name=\"rules\" value=\"{}\"/></properties>", attribute(&filter))
 }
 
 /// The head of a document about many nodes: a suite for each follows, then [`end`]. Sums stand at the suites: nobody knows them here.
@@ -124,6 +131,7 @@ pub(crate) fn suite(member: &Member<'_>, out: &mut Vec<u8>) {
         let (all, terms) = (cases(report.audit).collect::<Vec<_>>(), &report.audit.terms);
         let sums = Sums::of(all.iter(), terms);
         writeln!(out, "  <testsuite name=\"{}\" {sums}>", attribute(label))?;
+        asked(terms, out)?;
         for c in &all {
             let finding = &c.0.finding;
             let told = matches!(finding.status, Status::Fail | Status::Unknown);

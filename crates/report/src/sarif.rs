@@ -35,6 +35,7 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         runs: [Run {
             automation_details: json!({ "id": format!("linerate/{}", report.snapshot.label) }),
             column_kind: "unicodeCodePoints",
+            properties: asked(&report.audit.terms.only),
             results: Results { report, words: &words, index: &index },
             tool: json!({ "driver": {
                 "name": "linerate",
@@ -45,6 +46,11 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         version: "2.1.0",
     };
     json::write_pretty(&log, out)
+}
+
+/// Which rules were asked, where not all were.
+fn asked(only: &[String]) -> Option<Value> {
+    (!only.is_empty()).then(|| json!({ "onlyRules": only }))
 }
 
 /// Verdicts that are results.
@@ -68,6 +74,8 @@ struct Log<'r, 's> {
 struct Run<'r, 's> {
     automation_details: Value,
     column_kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    properties: Option<Value>,
     results: Results<'r, 's>,
     tool: Value,
 }
@@ -277,7 +285,12 @@ pub(crate) fn results(member: &Member<'_>, out: &mut Vec<u8>) {
 }
 
 /// The end of such a run: the rules that were asked, and which nodes could not be read.
-pub(crate) fn end(rules: &[&'static Rule], unreadable: &[(String, String)], out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn end(
+    rules: &[&'static Rule],
+    only: &[String],
+    unreadable: &[(String, String)],
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let notes: Vec<Value> = unreadable
         .iter()
         .map(|(label, why)| {
@@ -296,6 +309,10 @@ pub(crate) fn end(rules: &[&'static Rule], unreadable: &[(String, String)], out:
     let invocations = json!([{ "executionSuccessful": notes.is_empty(), "toolExecutionNotifications": notes }]);
     out.write_all(b"\n],\n\"invocations\":")?;
     json::write_line(&invocations, out)?;
+    if let Some(asked) = asked(only) {
+        out.write_all(b",\"properties\":")?;
+        json::write_line(&asked, out)?;
+    }
     out.write_all(b",\"tool\":")?;
     json::write_line(&tool, out)?;
     out.write_all(b"}]}\n")

@@ -1,6 +1,7 @@
 //! The report for a terminal: what is wrong, worst first, then why and what to do, then what could not be seen.
 
 use crate::compact;
+use crate::doctor::words::counted;
 use crate::faults::{Fault, faults};
 use crate::fix::Fix;
 use crate::group::{Group, alike, group};
@@ -41,6 +42,7 @@ pub fn render(report: &Report<'_>, style: Style, out: &mut dyn Write) -> io::Res
     }
     t.suppressed()?;
     t.notes(&notes)?;
+    t.would_fail()?;
     t.unseen()?;
     t.rest()
 }
@@ -117,7 +119,7 @@ impl Terminal<'_, '_> {
                 hold.insert(v.rule.id);
             }
         }
-        Some(format!("{missing}: {} of {} rules apply, none can speak of a GPU–NIC path", hold.len(), all.len()))
+        Some(format!("{missing}: {} of {} rules apply, none is about a GPU–NIC path", hold.len(), all.len()))
     }
 
     fn list(&mut self, faults: &[Fault<'_>]) -> io::Result<()> {
@@ -281,6 +283,24 @@ impl Terminal<'_, '_> {
         Ok(())
     }
 
+    /// What fails where the rule holds; whether it holds here, the role decides.
+    fn would_fail(&mut self) -> io::Result<()> {
+        let groups = group(would_fail(self.report.audit));
+        self.page.heading_of(&groups, "DEPENDS ON THE ROLE (set it with --role)")?;
+        for g in &groups {
+            let severity = g.first().severity().name().to_uppercase();
+            self.page.item(
+                0,
+                &format!("{severity:<8}"),
+                Tone::Doubt,
+                Tone::Plain,
+                &headline(g, self.page.style.verbose),
+            )?;
+            self.evidence(9, &g.verdicts)?;
+        }
+        Ok(())
+    }
+
     /// Unknown answers by what would make them known: each way is one line of action.
     fn unseen(&mut self) -> io::Result<()> {
         let mut ways: BTreeMap<&str, Vec<&Verdict>> = BTreeMap::new();
@@ -352,20 +372,37 @@ fn headline(g: &Group<'_>, whole: bool) -> String {
     if about.is_empty() { format!("{id}: {}", g.message()) } else { format!("{id}: {about}: {}", g.message()) }
 }
 
+/// Answers that are unknown only because the node's role is, and that fail where the rule holds.
+fn would_fail(audit: &Audit) -> impl Iterator<Item = &Verdict> {
+    audit.with(Status::Unknown).filter(|v| v.finding.would_fail)
+}
+
+fn answers(n: u32) -> String {
+    counted(n as usize, "answer", "answers")
+}
+
+fn unknown_answers(n: u32) -> String {
+    format!("{} unknown", counted(n as usize, "answer is", "answers are"))
+}
+
+fn passed(n: u32) -> String {
+    format!("{} passed", counted(n as usize, "check", "checks"))
+}
+
 /// The one-line verdict.
 fn verdict(counts: &Counts, audit: &Audit) -> (Tone, String) {
     let exit_code = audit.exit_code();
     let set_aside = suppressed::count(audit.suppressed.len() as u64);
     let bad: Vec<String> = counts.worst_first().map(|(s, n)| format!("{n} {}", s.name())).collect();
     let below = suppressed::below(counts, &audit.terms);
-    let unknown = if counts.unknown > 0 { format!("; {} answers unknown", counts.unknown) } else { String::new() };
+    let unknown = if counts.unknown > 0 { format!("; {} unknown", answers(counts.unknown)) } else { String::new() };
     let (tone, text) = match exit_code {
         0 | 2 if below.is_some() => {
             let (tone, word) = if exit_code == 0 { (Tone::Mild, "BELOW THE LIMIT") } else { (Tone::Doubt, "UNKNOWN") };
             (tone, format!("{word}: {}{unknown}", below.unwrap_or_default()))
         }
-        0 if counts.pass == 0 => (Tone::Doubt, "NOTHING TO SAY: no rule applies".to_owned()),
-        0 => (Tone::Good, format!("GOOD: {} checks passed, nothing unknown", counts.pass)),
+        0 if counts.pass == 0 => (Tone::Doubt, "NOT APPLICABLE: no rule applies to this source".to_owned()),
+        0 => (Tone::Good, format!("GOOD: {}, nothing unknown", passed(counts.pass))),
         1 => {
             let tone = if counts.fail.last().is_some_and(|n| *n > 0) { Tone::Alarm } else { Tone::Bad };
             (tone, format!("FAILING: {}{unknown}", bad.join(", ")))
@@ -373,14 +410,18 @@ fn verdict(counts: &Counts, audit: &Audit) -> (Tone, String) {
         _ => (
             Tone::Doubt,
             match (counts.pass, counts.unknown) {
+                (_, n) if would_fail(audit).next().is_some() => {
+                    let checks = counted(would_fail(audit).count(), "check fails", "checks fail");
+                    format!("UNKNOWN: {checks}, unless the node's role exempts it (--role); {}", unknown_answers(n))
+                }
                 // What was not judged is not good.
                 (0, 0) => "UNKNOWN: nothing was judged, and part of the source was left out".to_owned(),
-                (0, n) => format!("UNKNOWN: nothing in it could be judged; {n} answers are unknown"),
+                (0, n) => format!("UNKNOWN: nothing in it could be judged; {}", unknown_answers(n)),
                 (passed, 0) => format!(
                     "UNKNOWN: nothing wrong in what was seen ({passed} passed), but part of the source was left out"
                 ),
                 (passed, n) => {
-                    format!("UNKNOWN: nothing wrong in what was seen ({passed} passed), but {n} answers are unknown")
+                    format!("UNKNOWN: nothing wrong in what was seen ({passed} passed), but {}", unknown_answers(n))
                 }
             },
         ),

@@ -179,6 +179,7 @@ pub(crate) fn judge(rule: &Rule, cx: &Cx<'_>, out: &mut Findings) {
         }
         if needs_role && matches!(f.status, Status::Pass | Status::Fail) {
             let would = f.status.name();
+            f.would_fail = f.status == Status::Fail;
             f.reword(|was| {
                 let roles = join(rule);
                 format!("holds on {roles} only, and the role of this node is unknown; there it would {would}: {was}")

@@ -134,6 +134,8 @@ pub struct Finding {
     pub remedy: Option<Box<Remedy>>,
     /// How to see what was not seen.
     pub see: Option<Text>,
+    /// It is unknown only because the node's role is; where the rule holds, it fails.
+    pub would_fail: bool,
     /// What it follows from, where that fails ([`crate::Causes`]): were it right, this would be, too.
     pub(crate) follows: Vec<(&'static str, About)>,
 }
@@ -238,6 +240,7 @@ impl Findings {
             severity: None,
             depth,
             proven: false,
+            would_fail: false,
             subject,
             message: if depth >= Depth::Said { message.words() } else { Text::Borrowed("") },
             evidence: Vec::new(),

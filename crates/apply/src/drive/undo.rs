@@ -68,7 +68,7 @@ pub fn rollback(
         return Err(refused(found));
     }
     if found.state.as_ref().is_none_or(is_over) {
-        let what = format!("{}: no such plan was begun on this node, or it is undone already", node.name());
+        let what = format!("{}: this plan was never applied on this node, or it is undone already", node.name());
         return Err(Stop::Refused(vec![Trouble { code: "no-plan".to_owned(), step: None, what }]));
     }
     // Looked at again when nobody else can change it any more.

@@ -166,7 +166,7 @@ fn condition(root: &Root, condition: &Condition) -> Done<()> {
             let missing = has.iter().find(|w| !words.contains(&w.as_str())).map(|w| format!("lacks {w}"));
             let extra = lacks.iter().find(|w| words.contains(&w.as_str())).map(|w| format!("has {w}"));
             missing.or(extra).map_or(Ok(()), |differs| {
-                stale(format!("the kernel's command line {differs}, which the plan does not expect"))
+                stale(format!("the kernel's command line {differs}: the plan was made for another one"))
             })
         }
         Condition::NoLockdown => match root.text("/sys/kernel/security/lockdown") {

@@ -90,11 +90,7 @@ enum Unloaded {
 
 /// The one node that the arguments name.
 fn load(a: &AuditArgs, paths: &[PathBuf]) -> Result<Snapshot, Unloaded> {
-    if let Some(root) = a.root.as_deref().filter(|r| r.is_dir() && !linerate_snapshot::is_snapshot_dir(r)) {
-        let why = format!("{} is not the root of a system: it has neither sys/ nor proc/", root.display());
-        let hint = "without --root, a directory of snapshots, trees or texts is read";
-        return Err(Unloaded::Failed(Failure::new(why).hint(hint)));
-    }
+    super::must_be_root(a.root.as_deref()).map_err(Unloaded::Failed)?;
     let path = a.root.as_deref().or(paths.first().map(|p| p.as_path())).unwrap_or(Path::new("/"));
     let options = Options { redact: !a.no_redact, ..crate::budget::options(path, Purpose::Audit) };
     let line = Line::new(true);

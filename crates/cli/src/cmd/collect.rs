@@ -14,6 +14,7 @@ pub(crate) fn run(a: &CollectArgs) -> Result<u8, Failure> {
     }
     let output = a.output.as_deref().unwrap_or(Path::new("node.tar.zst"));
     let root = a.root.as_deref().unwrap_or(Path::new("/"));
+    super::must_be_root(a.root.as_deref())?;
     let key = key(a)?;
     let options = Options {
         redact: !a.no_redact,

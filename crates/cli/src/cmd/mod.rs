@@ -27,3 +27,10 @@ mod topo_node;
 mod topo_source;
 pub(crate) mod vm;
 pub(crate) mod watch;
+
+/// Refuses a `--root` that is no root of a system: a directory of other things would be read as something else.
+fn must_be_root(root: Option<&std::path::Path>) -> Result<(), crate::Failure> {
+    let Some(root) = root.filter(|r| r.is_dir() && !linerate_snapshot::is_snapshot_dir(r)) else { return Ok(()) };
+    let why = format!("{} is not the root of a system: it has neither sys/ nor proc/", root.display());
+    Err(crate::Failure::new(why).hint("without --root, a directory of snapshots, trees or texts is read"))
+}

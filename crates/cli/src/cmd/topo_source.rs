@@ -89,6 +89,7 @@ pub(super) fn snapshot(a: &TopoArgs, purpose: Purpose) -> Result<Snapshot, Failu
     if let Some(live) = live::exactly(1, &a.on, !a.no_redact)? {
         return live.one();
     }
+    super::must_be_root(a.root.as_deref())?;
     let path = path(a);
     let mut options = Options { redact: !a.no_redact, ..crate::budget::options(path, purpose) };
     options.commands &= purpose == Purpose::Audit;

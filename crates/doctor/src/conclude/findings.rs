@@ -43,7 +43,7 @@ pub(super) fn findings(nodes: &[NodeView<'_>], direct: bool, answer: &mut Answer
                 continue;
             }
             let because = if answer.jobs.is_empty() {
-                "the node's own state says so; no log shows what it does to a job"
+                "found on the node; no log shows an effect on a job"
             } else {
                 "the node's own state says so; the log does not show that it is the reason"
             };

@@ -21,6 +21,9 @@ const RAILS: [f64; 6] = [25.0, 50.0, 100.0, 200.0, 400.0, 800.0];
 /// GB/s of the ports of a node with eight of 400 Gb/s.
 const LARGEST: f64 = 392.0;
 
+/// GB/s that PCIe Gen5 x16 carries each way.
+const PCIE: f64 = 56.0;
+
 /// GB/s of NVLink of a GPU; `None`: it has none, or its name does not tell.
 fn nvlink(gpu: Option<&str>) -> Option<f64> {
     let gpu = gpu?;
@@ -181,6 +184,9 @@ fn within(m: &Measured<'_>, job: &Job<'_>, sure: f64, out: &mut Vec<Fit>) {
             let because = format!("such a link carries {} GB/s", span(step.data.map(|v| v / 8.0)));
             add(Why::PcieStep, Basis::Derived, 0.8, what, because);
         }
+    }
+    // All of it goes over PCIe then.
+    if m.value <= PCIE && link.is_none_or(|l| m.value < l * 0.25) {
         add(
             Why::Detour,
             Basis::Estimate,

@@ -131,8 +131,11 @@ fn facts(source: &Source, kind: Kind, bytes: Vec<u8>, all: &mut Inputs) {
     if pieces || is_mixed(&bytes) {
         lines(source, &bytes, all).finish(&mut all.observer);
     }
-    if !pieces {
-        one_or_several(source, kind, bytes, all);
+    let cut = cutter(source, &bytes, all).finish(&source.name);
+    if cut.several {
+        all.take_cut(&source.name, cut);
+    } else if !pieces {
+        all.keep(source, kind, bytes);
     }
 }
 

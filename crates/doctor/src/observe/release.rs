@@ -45,6 +45,12 @@ impl Release {
         }
     }
 
+    /// What releases known by their wordings have in common. `None`: they cannot be one.
+    pub(crate) fn common<'a>(all: impl Iterator<Item = &'a Release>) -> Option<Release> {
+        let range = all.fold((0, u16::MAX), |(low, high), r| (low.max(r.range.0), high.min(r.range.1)));
+        (range.0 <= range.1).then_some(Release { told: None, range })
+    }
+
     /// Whether all that is known of it is at or after `2.minor`; `None` where both can be.
     #[must_use]
     pub fn since(&self, minor: u16) -> Option<bool> {

@@ -122,6 +122,10 @@ pub enum KernelTrouble {
     LinkDown(Option<Bdf>),
     /// A PCIe error that was not corrected.
     PcieError(Requester),
+    /// A PCIe error that was corrected.
+    PcieCorrected(Requester),
+    /// A PCIe link gives a device less than it can take.
+    NarrowPath(NarrowPath),
     /// The link of a hot-plug slot went down.
     SlotDown(Requester),
     /// nvidia-peermem reports an error, or cannot be loaded.
@@ -140,6 +144,26 @@ pub enum KernelTrouble {
     GpuLost,
     /// User and kernel parts of the GPU driver differ.
     DriverMismatch,
+}
+
+/// What a driver says of the PCIe links above its device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct NarrowPath {
+    /// The device.
+    pub device: Option<Bdf>,
+    /// The port whose link limits it.
+    pub port: Option<Bdf>,
+    /// What it has, Mb/s.
+    pub megabits: Option<u32>,
+    /// What it could use, Mb/s.
+    pub capable: Option<u32>,
+}
+
+impl NarrowPath {
+    /// What it has of what it could use, in thousandths.
+    pub(crate) fn share(self) -> Option<u32> {
+        u32::try_from(u64::from(self.megabits?) * 1000 / u64::from(self.capable?).max(1)).ok()
+    }
 }
 
 /// What is wrong with nvidia-peermem.

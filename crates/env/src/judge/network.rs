@@ -41,7 +41,7 @@ fn off(case: &Case<'_>, how: &str) -> Judgement {
             .say(
                 Kind::Harmful,
                 Severity::High,
-                format!("{how}: unless a plugin serves, nodes talk over TCP through the CPU"),
+                format!("{how}: unless a network plugin is loaded, nodes talk over TCP through the CPU"),
             )
             .unset(),
     }

@@ -10,7 +10,7 @@ use memchr::memmem::Finder;
 use std::collections::HashSet;
 
 /// What lines are looked at for (NCCL's sources, every wording of 2.4 to 2.30).
-const SIGNS: [&[u8]; 9] = [
+const SIGNS: [&[u8]; 11] = [
     b" set by env",
     b" set from env",
     b" set to ",
@@ -20,12 +20,15 @@ const SIGNS: [&[u8]; 9] = [
     b"NET/IB : Using [",
     b"RCCL version ",
     b"librccl",
+    // Of the command that started the job, which people paste above its log.
+    b"-x NCCL_",
+    b"export NCCL_",
 ];
 
 /// Reads a log piece by piece, in bounded memory.
 pub struct LogReader {
     sink: Sink,
-    finders: [Finder<'static>; 9],
+    finders: [Finder<'static>; 11],
     pending: Vec<u8>,
     /// The rest of a line that was too long is passed over.
     skipping: bool,
@@ -166,6 +169,12 @@ impl LogReader {
                 let Some(rest) = after.strip_prefix(" reset to ") else { return };
                 if let Some((name, value)) = rest.split_once('=') {
                     self.setting(name, value, line);
+                }
+            }
+            9 | 10 if before.is_empty() || before.ends_with([' ', '\t', ';', '&']) => {
+                let word = after.split_once(' ').and_then(|(_, rest)| rest.split_whitespace().next());
+                if let Some((name, value)) = word.and_then(|w| w.split_once('=')) {
+                    self.setting(name, value.trim_matches(['"', '\'', ';']), line);
                 }
             }
             4 if self.sink.read.nccl.is_none() => {

@@ -220,7 +220,7 @@ pub(super) static GROUP: &[Row<Read1<IommuGroup>>] = &[
     fact("iommu.groups.id", Form::Number, "Number of the IOMMU group", |_, g| {
         known(Value::Number(g.id.into()), Place::of(g.home))
     }),
-    fact("iommu.groups.domain", Form::Domain, "Type of its default domain", |_, g| copy(&g.domain, Value::Domain)),
+    fact("iommu.groups.domain", Form::Domain, "Type of its IOMMU domain", |_, g| copy(&g.domain, Value::Domain)),
     fact("iommu.groups.devices", Form::Addresses, "PCI functions in it", |_, g| {
         known(Value::Addresses(Cow::Borrowed(&g.devices)), Place::of(g.home))
     }),

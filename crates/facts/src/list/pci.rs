@@ -40,7 +40,7 @@ pub(super) static FUNCTION: &[Row<ReadFunction>] = &[
     fact("pci.driver", Form::Text, "Driver that is bound", |_, f| f.driver.as_ref().map(|d| borrowed(d))),
     fact("pci.iommu_group", Form::Number, "Number of its IOMMU group", |_, f| number(&f.iommu_group)),
     fact("pci.link.speed", Form::Speed, "Speed of its link now", |_, f| copy(&f.link.speed, Value::Speed)),
-    fact("pci.link.width", Form::Number, "Width of its link now", |_, f| copy(&f.link.width, Value::Width)),
+    fact("pci.link.width", Form::Number, "Current width of its link", |_, f| copy(&f.link.width, Value::Width)),
     fact("pci.link.max_speed", Form::Speed, "Most that its link can", |_, f| copy(&f.link.max_speed, Value::Speed)),
     fact("pci.link.max_width", Form::Number, "Most lanes of its link", |_, f| copy(&f.link.max_width, Value::Width)),
     quiet("pci.buses", Form::Numbers, "Secondary and subordinate bus of a bridge", |_, f| {
@@ -103,7 +103,9 @@ pub(super) static FUNCTION: &[Row<ReadFunction>] = &[
     quiet("pci.acs.capability", Form::Texts, "What the port can do", |_, f| {
         f.acs.part(|a| a.capability.map(Value::Acs))
     }),
-    quiet("pci.acs.control", Form::Texts, "What is switched on", |_, f| f.acs.part(|a| a.control.map(Value::Acs))),
+    quiet("pci.acs.control", Form::Texts, "ACS control bits that are set", |_, f| {
+        f.acs.part(|a| a.control.map(Value::Acs))
+    }),
     fact("pci.ats", Form::There, "Address Translation Services capability", |_, f| there(&f.ats)),
     quiet("pci.ats.invalidate_queue_depth", Form::Number, "Depth of the invalidate queue", |_, f| {
         f.ats.part(|a| count(a.invalidate_queue_depth))

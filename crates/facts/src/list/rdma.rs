@@ -32,9 +32,9 @@ pub(super) static PORT: &[Row<ReadPort>] = &[
     }),
     counting(
         Unit::Gbps,
-        fact("rdma.ports.rate_gbps", Form::Real, "Its rate", |_, _, p| copy(&p.rate_gbps, Value::Real)),
+        fact("rdma.ports.rate_gbps", Form::Real, "Rate of the port", |_, _, p| copy(&p.rate_gbps, Value::Real)),
     ),
-    fact("rdma.ports.rate_text", Form::Text, "Its rate, as the kernel prints it", |_, _, p| text(&p.rate_text)),
+    fact("rdma.ports.rate_text", Form::Text, "Rate of the port, as the kernel prints it", |_, _, p| text(&p.rate_text)),
     fact("rdma.ports.link_layer", Form::LinkLayer, "Its link layer", |_, _, p| copy(&p.link_layer, Value::Layer)),
     fact("rdma.ports.lid", Form::Number, "Its LID", |_, _, p| number(&p.lid)),
     fact("rdma.ports.sm_lid", Form::Number, "LID of its subnet manager", |_, _, p| number(&p.sm_lid)),

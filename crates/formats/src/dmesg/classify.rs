@@ -178,6 +178,11 @@ fn pci(m: &str) -> Option<Event> {
             m.contains("BAR ") || m.contains("bridge window") || m.contains("[mem size") || m.contains("[io  size");
         return is_resource.then(|| Event::BarNotAssigned { bdf: first_bdf(m), bar: bar() });
     }
+    if m.ends_with("This is not sufficient for optimal performance of this card.")
+        || m.ends_with("PCI-Express bandwidth available for this device may be insufficient for optimal performance.")
+    {
+        return Some(Event::InsufficientBandwidth { bdf: first_bdf(m) });
+    }
     if m.contains("BAR ") && m.contains("can't reserve") {
         return Some(Event::BarNotReserved { bdf: first_bdf(m), bar: bar() });
     }

@@ -179,6 +179,11 @@ pub enum Event {
         /// Present where another link than the device's own limits.
         limited_by: Option<LimitedBy>,
     },
+    /// A driver finds the PCIe link too slow for its card (drivers/net/ethernet/intel: ixgbe, i40e).
+    InsufficientBandwidth {
+        /// Device.
+        bdf: Option<Bdf>,
+    },
     /// A resource got no address.
     BarNotAssigned {
         /// Device or bridge.

@@ -111,9 +111,10 @@ fn is_local_date(word: &str) -> bool {
     minutes && month_and_day && others == 0
 }
 
+/// Seconds since the system's start. Ten digits are those of the epoch, as UCX writes them.
 fn is_seconds(word: &str) -> bool {
     word.split_once('.').is_some_and(|(s, f)| {
-        !s.is_empty()
+        (1..10).contains(&s.len())
             && !f.is_empty()
             && s.len() + f.len() < 24
             && (s.bytes().chain(f.bytes())).all(|b| b.is_ascii_digit())

@@ -161,6 +161,7 @@ const ANCHORS: &[(&str, u8)] = &[
     ("emory encryption", subject::IOMMU),
     ("PCI: ", subject::PCI),
     ("available PCIe bandwidth", subject::PCI),
+    ("for optimal performance", subject::PCI),
     ("assign", subject::PCI),
     ("no space for", subject::PCI),
     ("can't reserve", subject::PCI),

@@ -97,6 +97,14 @@ fn cases() -> Vec<(&'static str, Event)> {
         ("PCI: Can't parse ACS command line parameter", E::AcsParameterRejected),
         ("PCI: Unknown option `noacs'", E::PciUnknownOption("noacs".into())),
         (
+            "ixgbe 0000:82:00.0: This is not sufficient for optimal performance of this card.",
+            E::InsufficientBandwidth { bdf: bdf("82:00.0") },
+        ),
+        (
+            "i40e 0000:81:00.0: PCI-Express bandwidth available for this device may be insufficient for optimal performance.",
+            E::InsufficientBandwidth { bdf: bdf("81:00.0") },
+        ),
+        (
             "mlx5_core 0000:41:00.1: 63.008 Gb/s available PCIe bandwidth (8.0 GT/s PCIe x8 link)",
             E::AvailableBandwidth { bdf: bdf("41:00.1"), gbps: 63.008, gts: Some(8.0), width: Some(8), limited_by: None },
         ),

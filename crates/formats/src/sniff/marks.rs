@@ -54,6 +54,11 @@ impl Marks<'_> {
         by_content.or(command).or_else(|| by_name(self.kinds, name, document.is_some()))
     }
 
+    /// By a text that is one line.
+    pub(super) fn line(&self) -> Option<Kind> {
+        self.lines().own
+    }
+
     /// The first tool with a mark, of anything but a line, that holds.
     fn find(&self, holds: impl Fn(&Mark) -> bool) -> Option<Kind> {
         let first = self.index.others.iter().find(|(kind, mark)| holds(mark) && self.kinds.contains(kind));

@@ -1,6 +1,7 @@
 //! Which tool a pasted text comes from: by content first, by the command line above it second, by the file's name last. What shows
 //! a tool is in its [`Tool`](crate::Tool).
 
+mod heading;
 mod index;
 mod marks;
 
@@ -48,6 +49,18 @@ pub fn command(line: &str) -> Option<Kind> {
     prompt(Kind::ALL, line)
 }
 
+/// The tool that a line shows by itself, where no other prints it: such a line within another tool's text begins a new one.
+#[must_use]
+pub fn of_line(line: &str) -> Option<Kind> {
+    Marks { index: &INDEX, kinds: Kind::ALL, text: line }.line()
+}
+
+/// Whether a line by itself shows this tool.
+#[must_use]
+pub fn is_of(kind: Kind, line: &str) -> bool {
+    Marks { index: &INDEX, kinds: &[kind], text: line }.line().is_some()
+}
+
 /// Lines of a text that are no command lines, without the spaces around them.
 pub(crate) fn content(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|l| !l.is_empty() && command(l).is_none()).take(MAX_LINES)
@@ -61,8 +74,19 @@ fn sign(line: &str) -> Option<usize> {
 }
 
 fn prompt(kinds: &[Kind], line: &str) -> Option<Kind> {
-    let at = sign(line)?;
-    let (first, args) = word(behind_prompts(behind_spaces(line.get(at + 1..)?)));
+    let prompted = sign(line).and_then(|at| program(kinds, behind_prompts(behind_spaces(line.get(at + 1..)?))));
+    prompted.or_else(|| program(kinds, Some(line).filter(|l| heading::may(l.as_bytes())).and_then(heading::command)?))
+}
+
+/// Whether a line may be a heading that names a command, by its first byte and its last one.
+#[must_use]
+pub fn may_be_heading(line: &[u8]) -> bool {
+    heading::may(line)
+}
+
+/// The kind of text that a command prints.
+fn program(kinds: &[Kind], command: &str) -> Option<Kind> {
+    let (first, args) = word(command);
     let (path, args) = if first == "sudo" { word(args) } else { (first, args) };
     let name = path.bytes().rposition(|b| b == b'/').map_or(0, |at| at + 1);
     // Most words behind a `#` are no program's name, and their first byte shows it.

@@ -53,7 +53,7 @@ pub struct LeftOut {
 pub enum ExportError {
     /// A MachineConfig for a pool that does not exist is applied by nobody, without a word.
     #[error(
-        "there is no MachineConfigPool {pool:?} ({}): a MachineConfig for it would be applied by nobody. Name one that `oc get mcp` shows",
+        "there is no MachineConfigPool {pool:?} ({}): no node would take a MachineConfig for it. Name one that `oc get mcp` shows",
         shown(known)
     )]
     NoPool {

@@ -214,7 +214,9 @@ pub fn verify_told(plan: &Plan, before: Option<&Snapshot>, after: &Snapshot, tol
             regress::regressed(&audit(&then, b, rules), &now, after)
         }
         None => {
-            limits.push("nothing from before was given: what else changed for the worse cannot be decided".to_owned());
+            limits.push(
+                "no --before snapshot was given: whether anything else became worse cannot be checked".to_owned(),
+            );
             Vec::new()
         }
     };

@@ -81,7 +81,7 @@ pub(super) fn verdict(answer: &Answer) -> Verdict {
     if answer.nothing_understood() && answer.inputs.iter().any(known) {
         return Verdict {
             sort: Sort::Nothing,
-            first: "NO LOG AMONG THE INPUTS: without one there is no job to explain".to_owned(),
+            first: "NO LOG OF A JOB AMONG THE INPUTS: without one there is no job to explain".to_owned(),
             second: format!(
                 "`linerate audit` judges a node by itself; run the job with NCCL_DEBUG=INFO and give its output, too (exit code {code})"
             ),

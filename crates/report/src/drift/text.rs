@@ -46,7 +46,7 @@ fn one(page: &mut Page<'_>, class: &ClassOf, style: Style) -> io::Result<()> {
         page.blank()?;
         head(page, row.severity, &row.title())?;
         if !row.has_norm {
-            page.item(9, "", Tone::Plain, Tone::Dim, "no value is shown by most nodes")?;
+            page.item(9, "", Tone::Plain, Tone::Dim, "no majority value")?;
         }
         let shown = if style.verbose { row.values.len() } else { VALUES };
         for (i, v) in row.values.iter().take(shown).enumerate() {

@@ -229,7 +229,7 @@ impl<'r> Fleet<'r> {
             Format::Markdown => markdown::render(self, out),
             Format::Sarif => {
                 self.begin(out)?;
-                crate::sarif::end(self.asked, &self.broken, out)
+                crate::sarif::end(self.asked, &self.terms.only, &self.broken, out)
             }
             Format::Junit => {
                 self.begin(out)?;

@@ -171,7 +171,7 @@ pub(super) fn verdict(v: &Verification) -> String {
 pub(super) fn judged(v: &Verification) -> String {
     let boot = match v.rebooted {
         Some(true) => "started since the plan was made",
-        Some(false) => "not started since the plan was made",
+        Some(false) => "not rebooted since the plan was made",
         None => "not known whether it was started since the plan was made",
     };
     format!("{}: {boot} (exit code {})", v.after, v.exit_code())

@@ -29,7 +29,7 @@ fn one(page: &mut Page<'_>, node: &Node) -> io::Result<()> {
     };
     page.text(0, Tone::Bold, &format!("{}: {}", node.name, w.said))?;
     let tone = Tone::Dim;
-    let time = w.seconds.map_or_else(|| "how far apart is not known".to_owned(), |s| format!("{s:.1} s in all"));
+    let time = w.seconds.map_or_else(|| "time between them unknown".to_owned(), |s| format!("{s:.1} s in all"));
     let intervals = counted(w.intervals, "interval", "intervals");
     page.text(0, tone, &format!("{intervals}, {time}; {} compared", counted(w.compared, "counter", "counters")))?;
     if w.restarted {

@@ -56,7 +56,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let complaint = cx.node.kernel.events(|e| matches!(e, Event::AmdVi(AmdVi::UnknownOption(_))).then_some(())).next();
     for (option, word) in c.options("amd_iommu").filter(|(o, _)| !KNOWN.iter().any(|k| o.starts_with(k))) {
         let hint = match option {
-            "on" => "AMD's IOMMU needs no word to be on".to_owned(),
+            "on" => "AMD's IOMMU is on without a parameter".to_owned(),
             o => match words::nearest(o, KNOWN.into_iter()) {
                 Some(k) => format!("`{k}` exists"),
                 None => "no such value in mainline kernels".to_owned(),

@@ -55,7 +55,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     if !unused.is_empty() {
         let who: Vec<&NicFirmware> = unused.iter().map(|(c, _)| *c).collect();
-        let message = format!("room for virtual functions is reserved and none exists: {}", names(&who));
+        let message = format!("resources for virtual functions are reserved, but none exists: {}", names(&who));
         let f = out.fail(Subject::Node, message);
         f.severity(Severity::Info);
         for (_, place) in unused.iter().take(4) {

@@ -9,7 +9,7 @@ pub(super) static RULE: Rule = Rule {
     title: "The RDMA ports that GPUs depend on are ACTIVE",
     severity: Severities::always(Severity::High),
     roles: Roles::ALL,
-    effect: Effect::sourced("NCCL leaves a port that is not ACTIVE out: its share of the node's bandwidth is missing, or the job falls back to sockets"),
+    effect: Effect::sourced("NCCL does not use a port that is not ACTIVE: its share of the node's bandwidth is missing, or the job falls back to sockets"),
     sources: &[common::ABI, common::NCCL_IB],
     reads: &["sys/class/infiniband/*/ports/*/{state,phys_state}", "ibstat", "ibv_devinfo", "rdma link"],
     docs: "\

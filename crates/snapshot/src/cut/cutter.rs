@@ -3,7 +3,7 @@
 //! A file is a sequence of segments, which fences, command lines, documents of JSON and lines of NCCL's log divide. The beginning of a segment is held until it
 //! shows what it is: a tool's text is kept to the segment's end; anything else is searched, line by line, for items.
 
-use super::items::{FORMS, Item};
+use super::items::{FORMS, Form, Item};
 use super::line::{Class, MARKS, Marks};
 use super::run::{Run, Within, begins_nothing};
 use super::{Block, Cut, Found, Parts};
@@ -88,6 +88,10 @@ struct Segment {
     is_document: bool,
     /// Something stands in it.
     says: bool,
+    /// The tool that one of its lines showed.
+    shown: Option<Kind>,
+    /// By how much its first line is indented that is no command.
+    margin: Option<usize>,
 }
 
 /// Room for the lines of the next segment; what one long line took is given back.
@@ -122,15 +126,30 @@ impl Segment {
         self.says && (self.prompted || self.lines > 1 || self.text.contains("BOOT_IMAGE="))
     }
 
-    /// The tool whose text it is as a whole, by its beginning.
-    fn tool(&self) -> Option<Kind> {
+    /// What its beginning shows.
+    fn known(&self) -> Kind {
         let head = self.text.as_bytes();
-        let known = sniff::shown(head.get(..HEAD).unwrap_or(head));
+        sniff::shown(head.get(..HEAD).unwrap_or(head))
+    }
+
+    /// The tool whose text it is as a whole.
+    fn tool(&self) -> Option<Kind> {
+        let known = self.known();
         // Words alone are no evidence; below a command they are.
         let is_shown = self.prompted || !known.tool().is_weak();
         let is_item = FORMS.iter().any(|f| f.kind == known);
         (matches!(known.gives(), Gives::Facts | Gives::Copy(_)) && is_shown && !is_item).then_some(known)
     }
+}
+
+/// Spaces and tabs before a line's words.
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start_matches([' ', '\t']).len()
+}
+
+/// Whether a line that shows this tool divides the file.
+pub(super) fn divides(kind: Kind) -> bool {
+    matches!(kind.gives(), Gives::Facts | Gives::Copy(_)) && !kind.tool().is_weak()
 }
 
 #[derive(Debug, Default)]
@@ -148,6 +167,8 @@ struct Cutting {
     kernel_other: (usize, usize),
     /// Bytes below no command line that were asked whose they are.
     asked: usize,
+    /// Bytes of lines that were asked whether another tool's text begins there.
+    watched: usize,
     found: Found,
 }
 
@@ -173,13 +194,17 @@ impl Sink for Cutting {
         // A document that is printed over several lines is no part of what stands above it, but for its own command line.
         let is_below_prompt = self.segment.prompted && self.segment.lines == 1;
         let opens = !self.segment.is_document && matches!(text, "{" | "[");
-        if class == Class::Prompt || opens && !is_below_prompt {
+        let shown = if class == Class::Other { self.shown_by(text) } else { None };
+        let is_another = shown.is_some_and(|kind| self.is_another(kind, text));
+        if class == Class::Prompt || opens && !is_below_prompt || is_another {
             self.close();
         }
+        self.segment.shown = self.segment.shown.or(shown);
         if self.segment.lines == 0 {
             self.segment.above = number.saturating_sub(1);
             self.segment.host.clone_from(&self.host);
             self.segment.prompted = class == Class::Prompt;
+            self.segment.margin = (class == Class::Other).then(|| indent(text));
         }
         self.segment.is_document |= opens;
         let ends = self.segment.is_document && matches!(text, "}" | "]");
@@ -208,6 +233,9 @@ impl Sink for Cutting {
 
     /// Where lines are only kept, counted or passed over, those that divide nothing and begin nothing need not be looked at one by one.
     fn run(&mut self, first: u64, text: &str) -> Taken {
+        if self.is_watched() {
+            return Taken::default();
+        }
         let (within, most) = match self.segment.stage {
             Stage::Kept(_) => (Within::Text, DOCTOR_TEXT.saturating_sub(self.found.kept + self.segment.text.len() + 1)),
             Stage::Searched if self.item.is_none() => {
@@ -251,6 +279,36 @@ impl Cutting {
     /// The segment will not become a tool's text as a whole.
     fn is_beyond(&self) -> bool {
         self.is_full() || !self.segment.prompted && self.is_unasked()
+    }
+
+    /// Whether its lines are asked for the beginning of another tool's text.
+    fn is_watched(&self) -> bool {
+        let is_open = matches!(self.segment.stage, Stage::Open | Stage::Kept(_) | Stage::Searched);
+        is_open && !self.segment.is_document && !self.is_full() && self.watched < DOCTOR_FRAGMENTS
+    }
+
+    /// The tool that a line shows by itself, within limits.
+    fn shown_by(&mut self, line: &str) -> Option<Kind> {
+        if !self.is_watched() {
+            return None;
+        }
+        self.watched += line.len();
+        let item = if begins_nothing(line) { None } else { Form::of(line).map(|f| f.kind) };
+        // What is indented is a part of what is above it, unless all of it is; the head of a matrix is indented, too.
+        let indent = indent(line);
+        let at_margin = indent <= *self.segment.margin.get_or_insert(indent);
+        item.or_else(|| sniff::of_line(line).filter(|_| at_margin)).filter(|k| divides(*k))
+    }
+
+    /// Whether a line that shows this tool begins a text behind that of another: scripts print one behind the other, without their commands.
+    fn is_another(&self, kind: Kind, line: &str) -> bool {
+        let own = match (&self.segment.shown, &self.segment.stage) {
+            (Some(own), _) | (None, Stage::Kept(own)) => *own,
+            (None, Stage::Open) => self.segment.known(),
+            // Behind words of no tool. Items are found there, too.
+            (None, _) => return !FORMS.iter().any(|f| f.kind == kind),
+        };
+        own != kind && own != Kind::Other && !sniff::is_of(own, line)
     }
 
     /// What the segment is, by what is held of it.

@@ -73,7 +73,7 @@ impl Class {
             Class::Log
         } else if is_message(line, marks) {
             Class::Kernel
-        } else if marks.is_signed() && is_prompt(line, marks) {
+        } else if marks.is_signed() && is_prompt(line, marks) || is_heading(line) {
             Class::Prompt
         } else {
             Class::Other
@@ -129,6 +129,11 @@ fn is_prompt(line: &str, marks: Marks) -> bool {
     user || before.len() < 80 && sniff::command(line).is_some_and(|k| k.gives().facts())
 }
 
+/// A heading that names a tool's command, at the margin.
+fn is_heading(line: &str) -> bool {
+    sniff::may_be_heading(line.as_bytes()) && sniff::command(line).is_some_and(|k| k.gives().facts())
+}
+
 /// `[12345.678901] …` or `… kernel: …`.
 #[must_use]
 pub fn is_kernels(line: &str) -> bool {
@@ -151,7 +156,7 @@ fn is_seconds(inside: &[u8]) -> bool {
     let whole = digits(text);
     let Some([b'.', rest @ ..]) = text.get(whole..) else { return false };
     let part = digits(rest);
-    whole > 0 && part > 0 && rest.get(part) == Some(&b']')
+    (1..10).contains(&whole) && part > 0 && rest.get(part) == Some(&b']')
 }
 
 /// The address of `18:00.0 3D controller: …`. A time of day looks like one; a class makes the difference.

@@ -2,6 +2,7 @@
 
 use super::items::{FORMS, Form};
 use super::line::{Class, Marks};
+use linerate_formats::sniff;
 use std::sync::LazyLock;
 
 /// What the lines are that are asked.
@@ -34,19 +35,20 @@ impl Run<'_> {
         let table = if within == Within::Prose { &*PROSE } else { &*TEXT };
         let (mut end, mut lines, mut blank, mut blank_before) = (0, 0, 0, 0);
         for at in memchr::memchr_iter(b'\n', text.as_bytes()) {
-            let line = text.get(end..at).unwrap_or_default();
+            let whole = text.get(end..at).unwrap_or_default();
+            let line = whole.strip_suffix('\r').unwrap_or(whole);
             // Of what is kept, the reader of lines takes the end off.
-            if within == Within::Text && line.ends_with('\r') {
+            if within == Within::Text && line.len() < whole.len() {
                 break;
             }
-            match table.of(line.as_bytes()) {
-                Look::Other => {}
-                Look::Ask if is_other(line.strip_suffix('\r').unwrap_or(line), within) => {}
+            match table.of(whole.as_bytes()) {
+                Look::Other if !line.ends_with(':') => {}
+                Look::Other | Look::Ask if is_other(line, within) => {}
                 Look::Space => {
                     blank_before += usize::from(blank == lines);
                     blank += 1;
                 }
-                Look::Ask => break,
+                Look::Other | Look::Ask => break,
             }
             lines += 1;
             end = at + 1;
@@ -90,6 +92,7 @@ impl Table {
             b' ' | b'\t' => Look::Space,
             b'`' | b'~' => Look::Ask,
             b'{' | b'}' | b'[' | b']' if !indented => Look::Ask,
+            b if !indented && sniff::may_be_heading(&[b]) => Look::Ask,
             b if !b.is_ascii_graphic() || begins(b, indented) => Look::Ask,
             _ => Look::Other,
         };
@@ -119,7 +122,7 @@ mod tests {
     proptest! {
         /// A run holds no line that the rules for single lines would treat otherwise.
         #[test]
-        fn a_run_is_what_its_lines_are(text in "([ \t]{0,3}[A-Za-z0-9`~\\[\\]{}:.=é\r-]{0,6}[ a:.]{0,3}(GPU0|hca_id:|IOMMU Group 1 18:00.0|18:00.0 3D controller: x)?\r?\n){0,8}") {
+        fn a_run_is_what_its_lines_are(text in "([ \t]{0,3}[A-Za-z0-9`~\\[\\]{}:.=+*>é\r-]{0,6}[ a:.]{0,3}(GPU0|ibstat|hca_id:|IOMMU Group 1 18:00.0|18:00.0 3D controller: x)?\r?\n){0,8}") {
             for within in [Within::Text, Within::Rest, Within::Prose] {
                 let run = Run::of(&text, within);
                 let lines: Vec<&str> = run.text.split_terminator('\n').map(|l| l.strip_suffix('\r').unwrap_or(l)).collect();

@@ -1,4 +1,5 @@
 use super::*;
+use linerate_formats::sniff;
 
 const TICKET: &str = "\
 all_reduce is slow on our two nodes, see below.
@@ -155,5 +156,27 @@ fn prompts_before_prompts() {
     }
     for line in ["# a comment of $USER", "$5 a month", "# $HOME/bin", "$ 5"] {
         assert_ne!(super::line::Class::of(line), super::line::Class::Prompt, "{line}");
+    }
+}
+
+/// What a script prints: one tool's text behind another's, with no command line between.
+#[test]
+fn texts_without_commands_are_told_apart() {
+    let tools = || Kind::ALL.iter().copied().filter(|k| super::cutter::divides(*k));
+    // Whole texts that show by themselves what they are.
+    let alone = |k: Kind, text: &str| {
+        text.trim_end().contains('\n')
+            && !text.starts_with(['{', '[', '<'])
+            && nodes("x", text.as_bytes(), None).kinds == [k]
+    };
+    let texts = |k: Kind| k.tool().samples.iter().copied().filter(move |t| alone(k, t)).map(move |t| (k, t));
+    let first: Vec<(Kind, &str)> = tools().flat_map(texts).collect();
+    let shows = |k: Kind, text: &str| text.lines().next().and_then(sniff::of_line) == Some(k);
+    let second: Vec<(Kind, &str)> = first.iter().copied().filter(|(k, t)| shows(*k, t)).collect();
+    let pairs = || first.iter().flat_map(|a| second.iter().map(move |b| (*a, *b))).filter(|(a, b)| a.0 != b.0);
+    assert!(pairs().count() > 1000);
+    for ((a, x), (b, y)) in pairs() {
+        let cut = nodes("x", format!("{}\n{}\n", x.trim_end(), y.trim_end()).as_bytes(), None);
+        assert!(cut.kinds.contains(&a) && cut.kinds.contains(&b), "{a:?} {b:?} {:?}\n{x}\n{y}", cut.kinds);
     }
 }

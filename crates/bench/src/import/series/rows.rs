@@ -52,7 +52,7 @@ impl Shape<'_> {
         }
         if self.rows_are_runs {
             run.params.insert(ROWS_ARE_RUNS.into(), Param::Flag(true));
-            run.note("no column names runs, time or steps: every row counts as a repetition of its own", None);
+            run.note("no column names runs, time or steps: every row counts as one run", None);
         }
         run
     }

@@ -164,6 +164,10 @@ fn dry(
     operator: &Operator,
     mut sink: Sink,
 ) -> Result<u8, Failure> {
+    if a.format == AnswerFormat::Json {
+        return Err(Failure::new("without --yes, `apply` has no answer in JSON: it shows what would be done")
+            .hint("the plan itself is in JSON: `linerate plan -f json`"));
+    }
     let style = sink.style(a.color, false);
     let mut fits = true;
     for (node, Chosen { plan, steps, .. }) in nodes.iter().zip(plans) {
@@ -179,7 +183,8 @@ fn dry(
             writeln!(sink, "\n{} refuses it: {}", terminal(node.name()), terminal(&format!("{step}{}", trouble.what)))?;
         }
     }
-    let end = if fits { "--yes does it." } else { "--yes would change nothing either." };
+    let end =
+        if fits { "--yes does it." } else { "With --yes nothing would be changed either: see above what is refused." };
     writeln!(sink, "\nNothing was changed. {end}")?;
     sink.finish()?;
     Ok(if fits { 0 } else { EXIT_NOTHING })

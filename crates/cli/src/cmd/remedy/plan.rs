@@ -33,7 +33,7 @@ pub(crate) fn run(a: &PlanArgs) -> Result<u8, Failure> {
     let audit = linerate_rules::audit(&node, &snapshot, &rules).on(terms);
     if !audit.suppressed.is_empty() {
         crate::output::remark(&format!(
-            "suppressed, without a step: {}; `linerate audit` shows which, and why",
+            "suppressed findings, which get no step: {}; `linerate audit` shows which, and why",
             audit.suppressed.len()
         ));
     }

@@ -44,7 +44,7 @@ pub(crate) fn run(a: &RollbackArgs) -> Result<u8, Failure> {
 fn show(target: &Target<'_>) -> Result<u8, Failure> {
     let Target { node, plan, record, operator, .. } = *target;
     let Some(state) = standing(node, plan, operator, record)? else {
-        return Err(Failure::new(format!("{}: no such plan was begun on this node", node.name())));
+        return Err(Failure::new(format!("{}: this plan was never applied on this node", node.name())));
     };
     for act in state.acts.iter().rev().filter(|a| !matches!(a.stands, Stands::Open | Stands::Undone)) {
         let what = plan.act(&act.step, act.number).map(Act::summary);

@@ -67,7 +67,7 @@ pub(super) fn last(node: &dyn Node, operator: &Operator, verb: &str) -> Result<H
             .hint(format!("if you mean that machine, use that name: {}", command(verb, &other.node()))));
         }
         return Err(Failure::new(format!(
-            "{name}: no plan was applied to it from here: what a node itself names is not taken"
+            "{name}: no plan of this node is stored on this machine, and a plan that only the node names is not trusted"
         ))
         .hint("name the plan's own file: `linerate apply PLAN` goes on with it, `linerate rollback PLAN` undoes it"));
     };
@@ -130,7 +130,7 @@ pub(super) fn named(word: &str, node: &dyn Node, steps: &[String]) -> Result<Hel
     let found = open()?.plan_like(word)?;
     let found = found.ok_or_else(|| {
         Failure::new(format!("{word}: no plan that was applied from here has a digest that begins so"))
-            .hint("name the plan's own file: what a node itself names is not taken")
+            .hint("name the plan's own file: a plan that only the node names is not trusted")
     })?;
     let record = noted(&found.plan, node, steps)?;
     Ok(with(found, record))

@@ -3,6 +3,7 @@
 use crate::answer::Evidence;
 use crate::case::Case;
 use crate::observe::groups::Group;
+use crate::observe::ranks::Rank;
 use linerate_formats::nccl_log::Direction;
 use std::collections::BTreeSet;
 
@@ -47,7 +48,9 @@ pub(crate) fn missing(c: &Case<'_>) -> BTreeSet<usize> {
 
 /// The connections that lack it.
 pub(crate) fn lacking(c: &Case<'_>) -> Vec<Evidence> {
-    let mut cells: Vec<_> = c.rdma_cells().filter(|(_, cell)| !cell.gdr).collect();
+    let missing = missing(c);
+    let counts = |r: &Rank| missing.is_empty() || missing.contains(&r.process);
+    let mut cells: Vec<_> = c.rdma_cells().filter(|(r, cell)| !cell.gdr && counts(r)).collect();
     cells.sort_by_key(|(_, cell)| cell.direction != Some(Direction::Receive));
     c.cells(cells.into_iter())
 }

@@ -6,7 +6,7 @@ use crate::case::Case;
 use crate::causes::{Advice, Cause, Found};
 use crate::observe::trouble::{FrameworkTrouble, Trouble};
 use linerate_formats::nccl_log::SocketTrouble;
-use linerate_rules::Severity;
+use linerate_rules::{Remedy, Severity};
 
 pub(super) static CAUSE: Cause = Cause {
     id: "job/bootstrap-unreachable",
@@ -54,6 +54,12 @@ fn check(c: &Case<'_>) -> Option<Found> {
         Trouble::Socket(SocketTrouble::TimedOut) => "timed out: no answer",
         _ => "found no way: no route to the address, or a firewall or security group drops it",
     };
+    let local = |q: &crate::place::Quote| q.text.contains(" 169.254.") || q.text.contains(":169.254.");
+    if g.quotes.iter().any(local) {
+        let words = format!("a connection between ranks {what}; the address is link-local (169.254.0.0/16)");
+        let why = "such an address is valid on one link only: NCCL took an interface that other hosts do not reach";
+        return Some(Found::new(Likely, words, why).shown(c, g).fix(Some(interface())));
+    }
     let early = !c.ran();
     let (sure, why) = if early {
         (Likely, "connections fail before any collective")
@@ -61,6 +67,12 @@ fn check(c: &Case<'_>) -> Option<Found> {
         (Possible, "connections fail in a job that had run: a peer may have ended")
     };
     Some(Found::new(sure, format!("a connection between ranks {what}"), why).shown(c, g))
+}
+
+/// What to do where a rank shows an address that others do not reach. 169.254.20.10 is that of Kubernetes' NodeLocal DNSCache.
+fn interface() -> Remedy {
+    Advice::Environment("Set NCCL_SOCKET_IFNAME on all hosts to the interface of the cluster's network", &[], &[])
+        .remedy()
 }
 
 /// Connections that are refused and tried again: every start has them where ranks do not come at once.

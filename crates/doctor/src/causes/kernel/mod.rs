@@ -2,7 +2,9 @@
 
 mod iommu_fault;
 mod oom;
+mod pcie_corrected;
 mod pcie_error;
+mod pcie_limited;
 pub(crate) mod xid;
 
 use crate::answer::Note;
@@ -15,7 +17,8 @@ use linerate_node::requester;
 use linerate_node::requester::{Device, Standing};
 use linerate_rules::Remedy;
 
-pub(super) static CAUSES: &[&Cause] = &[&iommu_fault::CAUSE, &oom::CAUSE, &xid::CAUSE, &pcie_error::CAUSE];
+pub(super) static CAUSES: &[&Cause] =
+    &[&iommu_fault::CAUSE, &oom::CAUSE, &xid::CAUSE, &pcie_error::CAUSE, &pcie_limited::CAUSE, &pcie_corrected::CAUSE];
 
 /// What a message's device is: by a node that was given, else by what the log says.
 fn device(c: &Case<'_>, of: Requester) -> Device {
@@ -30,7 +33,8 @@ pub(crate) fn elsewhere(c: &Case<'_>) -> Vec<Note> {
     let why = "it is neither GPU nor RDMA NIC nor a port above one: the error is its own matter";
     let faults = faults(c).into_iter().map(|f| ("IOMMU faults", f.of, f.device, f.group));
     let errors = pcie_error::errors(c).into_iter().map(|(of, d, g)| ("PCIe errors", of, d, g));
-    let of_others = faults.chain(errors).filter(|(_, _, d, _)| d.standing == Standing::Elsewhere);
+    let corrected = pcie_corrected::corrected(c).into_iter().map(|(of, d, g)| ("corrected PCIe errors", of, d, g));
+    let of_others = faults.chain(errors).chain(corrected).filter(|(_, _, d, _)| d.standing == Standing::Elsewhere);
     of_others
         .map(|(what, of, d, g)| {
             let address = of.bdf.map(|b| format!(" {b}")).unwrap_or_default();

@@ -34,7 +34,9 @@ pub(super) static CAUSE: Cause = Cause {
 
 fn check(c: &Case<'_>) -> Option<Found> {
     let found = c.tools(|t| matches!(t, ToolTrouble::AcsRedirects));
-    let Some((_, g)) = found.first().filter(|_| c.nodes.is_empty()) else { return slower(c) };
+    // A node whose ports were judged says which they are.
+    let judged = c.nodes.iter().any(|n| n.judges("acs/redirect-on-p2p-path"));
+    let Some((_, g)) = found.first().filter(|_| !judged) else { return slower(c) };
     let words = format!("{} port(s) redirect peer-to-peer requests; which ones is not in the text", g.count);
     let why = "lspci prints ReqRedir+; whether such a port is on the path between a GPU and its NIC is not shown";
     Some(Found::new(Possible, words, why).with(c.quotes(g).into_iter().take(3)))

@@ -8,11 +8,11 @@ mod words;
 
 pub(crate) use words::{OF_NCCL, Words};
 
-use super::trouble::{KernelTrouble, PeermemTrouble};
+use super::trouble::{KernelTrouble, NarrowPath, PeermemTrouble};
 use linerate_formats::dmesg::{AerSeverity, Event, Mlx5Event, Requester};
 use linerate_formats::{dmesg, printed};
 use module::{is_peermem, module};
-use nic::{catastrophe, limit, pages};
+use nic::{catastrophe, limit, narrow, pages};
 use oom::{killed, killed_unit};
 
 /// A line with which a driver says what a device is.
@@ -78,6 +78,11 @@ pub(super) fn read(line: &str) -> Option<KernelTrouble> {
             KernelTrouble::NicFirmware(bdf)
         }
         Event::Aer { of, severity: AerSeverity::NonFatal | AerSeverity::Fatal, .. } => KernelTrouble::PcieError(of),
+        Event::Aer { of, severity: AerSeverity::Corrected, layer: Some(_) } => KernelTrouble::PcieCorrected(of),
+        Event::AvailableBandwidth { bdf, gbps, limited_by: Some(by), .. } => narrow(bdf, gbps, &by)?,
+        Event::InsufficientBandwidth { bdf } => {
+            KernelTrouble::NarrowPath(NarrowPath { device: bdf, port: None, megabits: None, capable: None })
+        }
         Event::PciLink { of, up: false } => KernelTrouble::SlotDown(of),
         // The GPU's memory was given back while the NIC still held it, as a program ended: benign, and frequent.
         Event::Peermem { error: true, text } if !text.contains("invalid context") => {

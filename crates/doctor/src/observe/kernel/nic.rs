@@ -1,6 +1,17 @@
 //! What the drivers of NICs report of firmware and memory.
 
-use crate::observe::trouble::KernelTrouble;
+use crate::observe::trouble::{KernelTrouble, NarrowPath};
+use linerate_formats::dmesg::LimitedBy;
+use linerate_formats::pci::Bdf;
+
+/// `pcie_print_link_status` prints the second form only where a link limits the device.
+pub(super) fn narrow(device: Option<Bdf>, gbps: f64, by: &LimitedBy) -> Option<KernelTrouble> {
+    let megabits = |g: f64| (g.is_finite() && (0.0..1e6).contains(&g)).then_some((g * 1e3).round() as u32);
+    let path =
+        NarrowPath { device, port: by.at, megabits: megabits(gbps), capable: by.capable_gbps.and_then(megabits) };
+    // Gen4 and Gen5 differ in their coding by a little; that is no narrow link.
+    path.share().is_none_or(|s| s < 900).then_some(KernelTrouble::NarrowPath(path))
+}
 
 /// mlx5's firmware has no room for another object (drivers/net/ethernet/mellanox/mlx5/core/cmd.c, `cmd_status_print`): `mlx5_core 0000:81:00.0:
 /// mlx5_cmd_check:794:(pid 0): CREATE_MKEY(0x200) op_mod(0x0) failed, status limits exceeded(0x8), syndrome (0x59c8a4)`; newer `mlx5_cmd_out_err:…`.

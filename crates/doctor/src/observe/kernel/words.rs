@@ -43,6 +43,8 @@ const WORDS: &[&str] = &[
     "Internal error detected",
     "fallen off the bus",
     "PCIe Bus Error",
+    "available PCIe bandwidth",
+    "for optimal performance",
     "pciehp",
     "enabling device (",
     "firmware version: ",

@@ -127,7 +127,7 @@ fn cancelled(device: &str, tool: Condition, acts: Vec<Act>, proof: Vec<Proof>) -
         .collect();
     Change {
         id: format!("nicfw-{}", slug(device)),
-        summary: format!("cancel what waits for a reset in the firmware of {device}: {}", names.join(", ")),
+        summary: format!("cancel the pending firmware settings of {device}: {}", names.join(", ")),
         precondition: vec![tool, Condition::NoLockdown],
         acts,
         proof,
