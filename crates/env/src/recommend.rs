@@ -180,7 +180,7 @@ fn interface(node: &NodeFacts, out: &mut Recommendation) {
         ([], []) => out.open.push("no network interface is up in this source".to_owned()),
         ([_], _) | (_, [_]) => out.not_needed.push("NCCL_SOCKET_IFNAME: there is one interface that NCCL would take".to_owned()),
         _ => out.open.push(format!(
-            "NCCL_SOCKET_IFNAME: {} are up, and which of them reaches the other nodes cannot be told from here; if the log's `OOB` interface is the \
+            "NCCL_SOCKET_IFNAME: {} are up, and which of them reaches the other nodes is not visible from here; if the log's `OOB` interface is the \
              wrong one, set NCCL_SOCKET_IFNAME==NAME",
             list_of(&candidates)
         )),

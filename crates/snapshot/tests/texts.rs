@@ -17,7 +17,6 @@ const EXCEPTIONS: &[(&str, Result<OutputKind, &str>, &str)] = &[
     ("jc__tests_fixtures_ubuntu-20.10_lspci-mmv.json", Err("not recognised"), "jc's JSON, not lspci's text"),
     ("jc__tests_fixtures_ubuntu-20.10_lspci-nnmmv.json", Err("not recognised"), "jc's JSON, not lspci's text"),
     ("cvs__docs_reference", Err("not recognised"), "a table of a manual"),
-    ("PerfKitBenchmarker__tests_data_gpu_pingpong", Err("not recognised"), "a log of TensorFlow"),
     ("azurehpc-health-checks__test_data_bad_nvlink", Err("state of NVLink"), "nvidia-smi nvlink"),
     ("gpud-nvlink-status", Err("state of NVLink"), "nvidia-smi nvlink"),
     ("insights-core__test_nvidia.1", Err("not recognised"), "a table without its header"),

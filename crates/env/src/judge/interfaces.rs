@@ -77,7 +77,7 @@ fn on_node(case: &Case<'_>, filter: &Filter, out: &mut Vec<Judgement>) {
             case.say(
                 Kind::Undecided,
                 Severity::Info,
-                "whether nodes reach each other over it cannot be told from here",
+                "whether nodes reach each other over it is not visible from here",
             )
             .suggest("say --node SNAPSHOT"),
         );
