@@ -4,12 +4,14 @@
 const MOST: usize = 100;
 
 /// The command line in a heading: a line that begins at the margin with a decoration, or that ends with a colon behind a command of one word.
-pub(super) fn command(line: &str) -> Option<&str> {
-    if line.len() > MOST {
+/// `begins`: whether a program's name may begin so.
+pub(super) fn command(line: &str, begins: impl Fn(u8) -> bool) -> Option<&str> {
+    if line.len() > MOST || !may(line.as_bytes()) {
         return None;
     }
-    let body = line.trim_start_matches(is_decoration);
-    let before = line.get(..line.len() - body.len())?;
+    // Most lines behind a `#` are sentences: few bytes show it.
+    let (before, body) = line.split_at_checked(line.bytes().position(|b| !is_decoration(char::from(b)))?)?;
+    body.bytes().next().filter(|b| *b == b'/' || begins(*b))?;
     let inside = body.trim_end_matches(|c| is_decoration(c) || c == ':');
     let ends = body.get(inside.len()..)?;
     // A lone `-` or `*` begins an item of a list.

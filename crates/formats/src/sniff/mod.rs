@@ -75,7 +75,7 @@ fn sign(line: &str) -> Option<usize> {
 
 fn prompt(kinds: &[Kind], line: &str) -> Option<Kind> {
     let prompted = sign(line).and_then(|at| program(kinds, behind_prompts(behind_spaces(line.get(at + 1..)?))));
-    prompted.or_else(|| program(kinds, Some(line).filter(|l| heading::may(l.as_bytes())).and_then(heading::command)?))
+    prompted.or_else(|| program(kinds, heading::command(line, is_first)?))
 }
 
 /// Whether a line may be a heading that names a command, by its first byte and its last one.
@@ -90,8 +90,7 @@ fn program(kinds: &[Kind], command: &str) -> Option<Kind> {
     let (path, args) = if first == "sudo" { word(args) } else { (first, args) };
     let name = path.bytes().rposition(|b| b == b'/').map_or(0, |at| at + 1);
     // Most words behind a `#` are no program's name, and their first byte shows it.
-    let is_first = |b: &u8| FIRSTS.get(usize::from(*b)).is_some_and(|is| *is);
-    path.as_bytes().get(name).filter(|b| is_first(b))?;
+    path.as_bytes().get(name).filter(|b| is_first(**b))?;
     let program = path.get(name..)?;
     let its = PROGRAMS.get(program)?;
     let fits = |k: &Kind| kinds.contains(k) && k.tool().commands.iter().any(|c| c.is(program, args));
@@ -133,6 +132,11 @@ static PROGRAMS: LazyLock<HashMap<&'static str, Vec<Kind>>> = LazyLock::new(|| {
     }
     out
 });
+
+/// Whether the name of one, or `sudo`, begins so.
+fn is_first(byte: u8) -> bool {
+    byte == b's' || FIRSTS.get(usize::from(byte)).is_some_and(|is| *is)
+}
 
 /// The bytes with which their names begin.
 static FIRSTS: LazyLock<[bool; 256]> = LazyLock::new(|| {

@@ -73,7 +73,7 @@ impl Class {
             Class::Log
         } else if is_message(line, marks) {
             Class::Kernel
-        } else if marks.is_signed() && is_prompt(line, marks) || is_heading(line) {
+        } else if is_command(line, marks) {
             Class::Prompt
         } else {
             Class::Other
@@ -127,6 +127,11 @@ fn is_prompt(line: &str, marks: Marks) -> bool {
         && !before.contains(": ")
         && (command.is_empty() || command.starts_with(' '));
     user || before.len() < 80 && sniff::command(line).is_some_and(|k| k.gives().facts())
+}
+
+/// A command line, or a heading that names one.
+fn is_command(line: &str, marks: Marks) -> bool {
+    if marks.is_signed() { is_prompt(line, marks) } else { is_heading(line) }
 }
 
 /// A heading that names a tool's command, at the margin.
