@@ -18,6 +18,13 @@ fn audit(path: &Path, format: &str) -> (i32, String) {
     )
 }
 
+/// What a verb says of a file, in JSON.
+fn answer(verb: &[&str], path: &Path) -> serde_json::Value {
+    let mut linerate = Command::new(env!("CARGO_BIN_EXE_linerate"));
+    let out = linerate.args(verb).args(["--format", "json"]).arg(path).output().unwrap();
+    serde_json::from_slice(&out.stdout).unwrap()
+}
+
 const GPU: &str = "0000:18:00.0 3D controller [0302]: NVIDIA Corporation GH100 [10de:2330] (rev a1)\n";
 const NIC: &str = "0000:19:00.0 Infiniband controller [0207]: Mellanox Technologies MT2910 [15b3:1021]\n";
 
@@ -180,8 +187,7 @@ fn what_a_script_prints_is_read_whole() {
     ];
     for text in texts {
         std::fs::write(&path, &text).unwrap();
-        let (_, json) = audit(&path, "json");
-        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let json = answer(&["audit"], &path);
         let all = json["verdicts"].as_array().unwrap().iter();
         let judged: Vec<&str> = all.filter(|v| v["status"] == "fail").filter_map(|v| v["rule"].as_str()).collect();
         assert!(judged.contains(&"rdma/port-state") && judged.contains(&"cmdline/acs-override"), "{text}\n{judged:?}");
@@ -198,16 +204,12 @@ fn a_job_beside_other_texts_hides_none() {
     let ib = "$ ibstat\nCA 'mlx5_0'\n\tPort 1:\n\t\tState: Down\n\t\tPhysical state: Polling\n";
     for text in [format!("{log}{acs}"), format!("{log}{ib}{acs}"), format!("{acs}{ib}"), format!("{ib}{acs}")] {
         std::fs::write(&path, &text).unwrap();
-        let out =
-            Command::new(env!("CARGO_BIN_EXE_linerate")).args(["doctor", "-f", "json"]).arg(&path).output().unwrap();
-        let json: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+        let json = answer(&["doctor"], &path);
         let causes: Vec<&str> = json["causes"].as_array().unwrap().iter().filter_map(|c| c["id"].as_str()).collect();
         assert!(causes.contains(&"p2p/acs-redirects"), "{text}\n{causes:?}");
     }
     let command = "mpirun -np 8 -x NCCL_P2P_DISABLE=1 -x NCCL_NET=IB ./all_reduce_perf -g 1\n";
     std::fs::write(&path, format!("{command}{log}")).unwrap();
-    let out =
-        Command::new(env!("CARGO_BIN_EXE_linerate")).args(["env", "check", "-f", "json"]).arg(&path).output().unwrap();
-    let text = String::from_utf8_lossy(&out.stdout);
+    let text = answer(&["env", "check"], &path).to_string();
     assert!(text.contains("NCCL_P2P_DISABLE") && text.contains("NCCL_NET"), "{text}");
 }

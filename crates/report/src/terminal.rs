@@ -377,16 +377,8 @@ fn would_fail(audit: &Audit) -> impl Iterator<Item = &Verdict> {
     audit.with(Status::Unknown).filter(|v| v.finding.would_fail)
 }
 
-fn answers(n: u32) -> String {
-    counted(n as usize, "answer", "answers")
-}
-
 fn unknown_answers(n: u32) -> String {
     format!("{} unknown", counted(n as usize, "answer is", "answers are"))
-}
-
-fn passed(n: u32) -> String {
-    format!("{} passed", counted(n as usize, "check", "checks"))
 }
 
 /// The one-line verdict.
@@ -394,15 +386,23 @@ fn verdict(counts: &Counts, audit: &Audit) -> (Tone, String) {
     let exit_code = audit.exit_code();
     let set_aside = suppressed::count(audit.suppressed.len() as u64);
     let bad: Vec<String> = counts.worst_first().map(|(s, n)| format!("{n} {}", s.name())).collect();
+    let would = would_fail(audit).count();
     let below = suppressed::below(counts, &audit.terms);
-    let unknown = if counts.unknown > 0 { format!("; {} unknown", answers(counts.unknown)) } else { String::new() };
+    let unknown = if counts.unknown > 0 {
+        format!("; {} unknown", counted(counts.unknown as usize, "answer", "answers"))
+    } else {
+        String::new()
+    };
     let (tone, text) = match exit_code {
         0 | 2 if below.is_some() => {
             let (tone, word) = if exit_code == 0 { (Tone::Mild, "BELOW THE LIMIT") } else { (Tone::Doubt, "UNKNOWN") };
             (tone, format!("{word}: {}{unknown}", below.unwrap_or_default()))
         }
         0 if counts.pass == 0 => (Tone::Doubt, "NOT APPLICABLE: no rule applies to this source".to_owned()),
-        0 => (Tone::Good, format!("GOOD: {}, nothing unknown", passed(counts.pass))),
+        0 => {
+            let checks = counted(counts.pass as usize, "check", "checks");
+            (Tone::Good, format!("GOOD: {checks} passed, nothing unknown"))
+        }
         1 => {
             let tone = if counts.fail.last().is_some_and(|n| *n > 0) { Tone::Alarm } else { Tone::Bad };
             (tone, format!("FAILING: {}{unknown}", bad.join(", ")))
@@ -410,8 +410,8 @@ fn verdict(counts: &Counts, audit: &Audit) -> (Tone, String) {
         _ => (
             Tone::Doubt,
             match (counts.pass, counts.unknown) {
-                (_, n) if would_fail(audit).next().is_some() => {
-                    let checks = counted(would_fail(audit).count(), "check fails", "checks fail");
+                (_, n) if would > 0 => {
+                    let checks = counted(would, "check fails", "checks fail");
                     format!("UNKNOWN: {checks}, unless the node's role exempts it (--role); {}", unknown_answers(n))
                 }
                 // What was not judged is not good.

@@ -111,10 +111,13 @@ fn is_local_date(word: &str) -> bool {
     minutes && month_and_day && others == 0
 }
 
-/// Seconds since the system's start. Ten digits are those of the epoch, as UCX writes them.
+/// Digits of the seconds since the system's start. Ten are those of the epoch, as UCX and `ping -D` write them.
+pub const MOST_SECONDS: usize = 9;
+
+/// Seconds since the system's start.
 fn is_seconds(word: &str) -> bool {
     word.split_once('.').is_some_and(|(s, f)| {
-        (1..10).contains(&s.len())
+        (1..=MOST_SECONDS).contains(&s.len())
             && !f.is_empty()
             && s.len() + f.len() < 24
             && (s.bytes().chain(f.bytes())).all(|b| b.is_ascii_digit())

@@ -11,7 +11,7 @@ pub use classify::classify;
 use classify::subject;
 pub use driver::{DriverClass, Requester};
 pub use event::{AerSeverity, AmdVi, DomainKind, Event, LimitedBy, Mlx5Event};
-pub use header::{Time, split};
+pub use header::{MOST_SECONDS, Time, split};
 
 use crate::text::{decode, line_number};
 use crate::tool::{Command, DIGITS, Gives, Mark, Tool, seen};

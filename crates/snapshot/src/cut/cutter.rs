@@ -3,7 +3,7 @@
 //! A file is a sequence of segments, which fences, command lines, documents of JSON and lines of NCCL's log divide. The beginning of a segment is held until it
 //! shows what it is: a tool's text is kept to the segment's end; anything else is searched, line by line, for items.
 
-use super::items::{FORMS, Form, Item};
+use super::items::{Form, Item};
 use super::line::{Class, MARKS, Marks};
 use super::run::{Run, Within, begins_nothing};
 use super::{Block, Cut, Found, Parts};
@@ -137,8 +137,7 @@ impl Segment {
         let known = self.known();
         // Words alone are no evidence; below a command they are.
         let is_shown = self.prompted || !known.tool().is_weak();
-        let is_item = FORMS.iter().any(|f| f.kind == known);
-        (matches!(known.gives(), Gives::Facts | Gives::Copy(_)) && is_shown && !is_item).then_some(known)
+        (is_kept(known) && is_shown && !Form::cuts(known)).then_some(known)
     }
 }
 
@@ -147,9 +146,14 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start_matches([' ', '\t']).len()
 }
 
+/// Whether a tool's text is kept.
+fn is_kept(kind: Kind) -> bool {
+    matches!(kind.gives(), Gives::Facts | Gives::Copy(_))
+}
+
 /// Whether a line that shows this tool divides the file.
 pub(super) fn divides(kind: Kind) -> bool {
-    matches!(kind.gives(), Gives::Facts | Gives::Copy(_)) && !kind.tool().is_weak()
+    is_kept(kind) && !kind.tool().is_weak()
 }
 
 #[derive(Debug, Default)]
@@ -306,7 +310,7 @@ impl Cutting {
             (Some(own), _) | (None, Stage::Kept(own)) => *own,
             (None, Stage::Open) => self.segment.known(),
             // Behind words of no tool. Items are found there, too.
-            (None, _) => return !FORMS.iter().any(|f| f.kind == kind),
+            (None, _) => return !Form::cuts(kind),
         };
         own != kind && own != Kind::Other && !sniff::is_of(own, line)
     }

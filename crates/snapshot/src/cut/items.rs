@@ -43,6 +43,11 @@ pub(super) const FORMS: &[Form] = &[
 ];
 
 impl Form {
+    /// Whether texts of this tool are cut out line by line.
+    pub(super) fn cuts(kind: Kind) -> bool {
+        FORMS.iter().any(|f| f.kind == kind)
+    }
+
     /// Of the item that a line begins.
     pub(super) fn of(line: &str) -> Option<&'static Form> {
         let first = first(line)?;

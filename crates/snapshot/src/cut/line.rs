@@ -161,7 +161,7 @@ fn is_seconds(inside: &[u8]) -> bool {
     let whole = digits(text);
     let Some([b'.', rest @ ..]) = text.get(whole..) else { return false };
     let part = digits(rest);
-    (1..10).contains(&whole) && part > 0 && rest.get(part) == Some(&b']')
+    (1..=dmesg::MOST_SECONDS).contains(&whole) && part > 0 && rest.get(part) == Some(&b']')
 }
 
 /// The address of `18:00.0 3D controller: …`. A time of day looks like one; a class makes the difference.

@@ -22,6 +22,10 @@ const EXIT_REBOOT: u8 = 2;
 const EXIT_NOTHING: u8 = 3;
 
 pub(crate) fn run(a: &ApplyArgs) -> Result<u8, Failure> {
+    if !a.yes && a.format == AnswerFormat::Json {
+        return Err(Failure::new("without --yes, `apply` has no answer in JSON: it shows what would be done")
+            .hint("the plan itself is in JSON: `linerate plan -f json`"));
+    }
     let nodes = nodes(a)?;
     let operator = super::operator(a.take_over);
     let mut plans = Vec::new();
@@ -164,10 +168,6 @@ fn dry(
     operator: &Operator,
     mut sink: Sink,
 ) -> Result<u8, Failure> {
-    if a.format == AnswerFormat::Json {
-        return Err(Failure::new("without --yes, `apply` has no answer in JSON: it shows what would be done")
-            .hint("the plan itself is in JSON: `linerate plan -f json`"));
-    }
     let style = sink.style(a.color, false);
     let mut fits = true;
     for (node, Chosen { plan, steps, .. }) in nodes.iter().zip(plans) {

@@ -1,6 +1,6 @@
 //! `kernel/iommu-fault`.
 
-use super::{device, identify, nameless};
+use super::{device, identify, named, nameless};
 use crate::answer::Confidence::{Certain, Possible};
 use crate::case::Case;
 use crate::causes::{Advice, Cause, Found, nccl};
@@ -45,7 +45,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let first = found.first()?;
     let mut devices: Vec<String> = Vec::new();
     for f in &found {
-        let name = f.of.bdf.map_or_else(|| f.device.what.to_owned(), |b| format!("{b} ({})", f.device.what));
+        let name = named(f.of, &f.device);
         if !devices.contains(&name) {
             devices.push(name);
         }

@@ -9,16 +9,29 @@ pub(crate) mod xid;
 
 use crate::answer::Note;
 use crate::case::Case;
-use crate::causes::{Advice, Cause};
+use crate::causes::{Advice, Cause, nccl};
+use crate::observe::groups::Group;
+use crate::observe::trouble::KernelTrouble;
 use iommu_fault::faults;
 use linerate_formats::dmesg::Requester;
 use linerate_node::pci::PciTree;
 use linerate_node::requester;
 use linerate_node::requester::{Device, Standing};
-use linerate_rules::Remedy;
+use linerate_rules::{Remedy, Source};
 
 pub(super) static CAUSES: &[&Cause] =
     &[&iommu_fault::CAUSE, &oom::CAUSE, &xid::CAUSE, &pcie_error::CAUSE, &pcie_limited::CAUSE, &pcie_corrected::CAUSE];
+
+const AER_HOWTO: Source = nccl(
+    "Linux Documentation/PCI/pcieaer-howto.rst",
+    "https://github.com/torvalds/linux/blob/master/Documentation/PCI/pcieaer-howto.rst",
+);
+
+/// Reports of a kind that name a device, and what that is.
+fn of_devices<'a>(c: &Case<'a>, of: fn(&KernelTrouble) -> Option<Requester>) -> Vec<(Requester, Device, &'a Group)> {
+    let all = c.kernel(|k| of(k).is_some()).into_iter();
+    all.filter_map(|(k, g)| of(&k).map(|of| (of, device(c, of), g))).collect()
+}
 
 /// What a message's device is: by a node that was given, else by what the log says.
 fn device(c: &Case<'_>, of: Requester) -> Device {
@@ -45,6 +58,11 @@ pub(crate) fn elsewhere(c: &Case<'_>) -> Vec<Note> {
             }
         })
         .collect()
+}
+
+/// Words for a device that is known.
+fn named(of: Requester, device: &Device) -> String {
+    of.bdf.map_or_else(|| device.what.to_owned(), |b| format!("{b} ({})", device.what))
 }
 
 /// Words for a device that nothing identifies.

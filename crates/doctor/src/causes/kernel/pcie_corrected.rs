@@ -1,9 +1,9 @@
 //! `kernel/pcie-corrected`.
 
-use super::{device, identify, nameless};
+use super::{AER_HOWTO, identify, named, nameless, of_devices};
 use crate::answer::Confidence::Possible;
 use crate::case::Case;
-use crate::causes::{Advice, Cause, Found, nccl};
+use crate::causes::{Advice, Cause, Found};
 use crate::observe::groups::Group;
 use crate::observe::trouble::KernelTrouble;
 use linerate_formats::dmesg::Requester;
@@ -26,10 +26,7 @@ pub(super) static CAUSE: Cause = Cause {
     remedy: Advice::Hands(
         "Where the counters grow, drain the node and check the device's seating, riser and retimer; see whether the errors move with the card",
     ),
-    sources: &[nccl(
-        "Linux Documentation/PCI/pcieaer-howto.rst",
-        "https://github.com/torvalds/linux/blob/master/Documentation/PCI/pcieaer-howto.rst",
-    )],
+    sources: &[AER_HOWTO],
     severity: Severity::Medium,
     rules: &["pcie/aer-errors", "pcie/link-width", "pcie/link-speed"],
     follows: &["kernel/pcie-error", "kernel/xid"],
@@ -41,8 +38,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let of = |standing| all.iter().find(|(_, d, _)| d.standing == standing);
     let why = "the kernel's log says so; whether they still happen, and how many a second, it does not show";
     if let Some((of, d, g)) = of(Standing::Path) {
-        let name = of.bdf.map_or_else(|| d.what.to_owned(), |b| format!("{b} ({})", d.what));
-        let words = format!("corrected PCIe errors of {name}: {}", lines(g));
+        let words = format!("corrected PCIe errors of {}: {}", named(*of, d), lines(g));
         return Some(Found::new(Possible, words, why).with(c.quotes(g)));
     }
     let (of, _, g) = of(Standing::Unknown)?;
@@ -56,10 +52,8 @@ fn lines(g: &Group) -> String {
 
 /// Corrected errors, and what their devices are.
 pub(super) fn corrected<'a>(c: &Case<'a>) -> Vec<(Requester, Device, &'a Group)> {
-    let all = c.kernel(|k| matches!(k, KernelTrouble::PcieCorrected(_))).into_iter();
-    all.filter_map(|(k, g)| match k {
-        KernelTrouble::PcieCorrected(of) => Some((of, device(c, of), g)),
+    of_devices(c, |k| match k {
+        KernelTrouble::PcieCorrected(of) => Some(*of),
         _ => None,
     })
-    .collect()
 }

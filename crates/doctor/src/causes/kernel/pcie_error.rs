@@ -1,9 +1,9 @@
 //! `kernel/pcie-error`.
 
-use super::{device, identify, nameless};
+use super::{AER_HOWTO, identify, named, nameless, of_devices};
 use crate::answer::Confidence::{Likely, Possible};
 use crate::case::Case;
-use crate::causes::{Advice, Cause, Found, nccl};
+use crate::causes::{Advice, Cause, Found};
 use crate::observe::groups::Group;
 use crate::observe::trouble::KernelTrouble;
 use linerate_formats::dmesg::Requester;
@@ -29,10 +29,7 @@ pub(super) static CAUSE: Cause = Cause {
     remedy: Advice::Hands(
         "Drain the node, and check the device's seating, riser and cables; see whether the error moves with the card",
     ),
-    sources: &[nccl(
-        "Linux Documentation/PCI/pcieaer-howto.rst",
-        "https://github.com/torvalds/linux/blob/master/Documentation/PCI/pcieaer-howto.rst",
-    )],
+    sources: &[AER_HOWTO],
     severity: Severity::Critical,
     rules: &["pcie/aer-errors", "pcie/device-gone", "pcie/link-width", "pcie/link-speed"],
     follows: &["kernel/xid"],
@@ -48,8 +45,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
         return Some(Found::new(Possible, words, why).with(c.quotes(g)).fix(Some(identify())));
     }
     let (of, d, g) = found.first()?;
-    let name = of.bdf.map_or_else(|| d.what.to_owned(), |b| format!("{b} ({})", d.what));
-    let words = format!("{} uncorrected PCIe error(s) or lost links of {name}", g.count);
+    let words = format!("{} uncorrected PCIe error(s) or lost links of {}", g.count, named(*of, d));
     Some(
         Found::new(Likely, words, "the kernel's log says so, and the device is on the way between GPU and NIC")
             .with(c.quotes(g))
@@ -59,10 +55,8 @@ fn check(c: &Case<'_>) -> Option<Found> {
 
 /// Uncorrected errors and lost slots, and what their devices are.
 pub(super) fn errors<'a>(c: &Case<'a>) -> Vec<(Requester, Device, &'a Group)> {
-    let all = c.kernel(|k| matches!(k, KernelTrouble::PcieError(_) | KernelTrouble::SlotDown(_))).into_iter();
-    all.filter_map(|(k, g)| match k {
-        KernelTrouble::PcieError(of) | KernelTrouble::SlotDown(of) => Some((of, device(c, of), g)),
+    of_devices(c, |k| match k {
+        KernelTrouble::PcieError(of) | KernelTrouble::SlotDown(of) => Some(*of),
         _ => None,
     })
-    .collect()
 }

@@ -36,15 +36,14 @@ pub(super) static CAUSE: Cause = Cause {
 };
 
 fn check(c: &Case<'_>) -> Option<Found> {
-    let mut all = c.kernel(|k| matches!(k, KernelTrouble::NarrowPath(_)));
     let path = |k: &KernelTrouble| match k {
         KernelTrouble::NarrowPath(p) => Some(*p),
         _ => None,
     };
+    let all: Vec<_> = c.kernel(|k| path(k).is_some()).into_iter().filter_map(|(k, g)| Some((path(&k)?, g))).collect();
     // The one that gives least of what it could.
-    all.sort_by_key(|(k, _)| path(k).and_then(|p| p.share()).unwrap_or(u32::MAX));
-    let (k, g) = all.first()?;
-    let NarrowPath { device, port, megabits, capable } = path(k)?;
+    let (NarrowPath { device, port, megabits, capable }, g) =
+        *all.iter().min_by_key(|(p, _)| p.share().unwrap_or(u32::MAX))?;
     let name = device.map_or_else(|| "a device".to_owned(), |b| b.to_string());
     let gbps = |m: u32| format!("{:.1} Gb/s", f64::from(m) / 1e3);
     let (sure, words) = match (megabits, capable) {
