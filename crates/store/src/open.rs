@@ -151,7 +151,7 @@ impl Options {
     }
 
     /// The file may have been made by anybody: nothing in its schema is run, nothing huge is read.
-    fn guarded(self, db: Connection) -> rusqlite::Result<(Connection, Form)> {
+    fn guarded(self, mut db: Connection) -> rusqlite::Result<(Connection, Form)> {
         db.busy_timeout(self.wait)?;
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
@@ -163,7 +163,10 @@ impl Options {
         // 64 MiB: a large import would otherwise write its pages several times.
         db.pragma_update(None, "cache_size", -65536)?;
         db.set_prepared_statement_cache_capacity(64);
-        let form = schema::form(&db, STEPS)?;
+        // What says the form is read at one moment: between two reads, another program may make the tables.
+        let moment = db.transaction()?;
+        let form = schema::form(&moment, STEPS)?;
+        moment.finish()?;
         Ok((db, form))
     }
 

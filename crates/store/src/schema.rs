@@ -24,7 +24,8 @@ pub(crate) enum Form {
     Foreign,
 }
 
-/// The form of an open database: `PRAGMA user_version` and `application_id`. An empty database is ours at form 0.
+/// The form of an open database: `PRAGMA user_version` and `application_id`. An empty database is ours at form 0. Asked within a
+/// transaction: these are several reads.
 pub(crate) fn form(db: &Connection, steps: &[&str]) -> rusqlite::Result<Form> {
     let number = |pragma: &str| db.pragma_query_value(None, pragma, |r| r.get::<_, i64>(0));
     let (application, version) = (number("application_id")?, number("user_version")?);

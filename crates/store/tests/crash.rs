@@ -5,6 +5,7 @@ use linerate_bench::{Better, Kind, Metric, Run, Unit};
 use linerate_store::{Filter, Imported, Options, Store, StoreError};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Barrier;
 use std::time::Duration;
 
 const WHO: &str = "LINERATE_TEST_WRITER";
@@ -52,7 +53,13 @@ fn write(path: &Path, writer: u32, runs: u32) {
 
 fn spawn(who: &str, path: &Path) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "writer"]).env(WHO, who).env(WHERE, path).stdout(Stdio::null()).spawn().unwrap()
+    command.args(["--exact", "writer"]).env(WHO, who).env(WHERE, path).stdout(Stdio::piped()).spawn().unwrap()
+}
+
+/// A writer's end; what it printed, where it failed.
+fn ended_well(child: Child) {
+    let done = child.wait_with_output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
 }
 
 #[test]
@@ -68,12 +75,28 @@ fn nothing_of_many_writers_is_lost_or_doubled() {
             }))
         })
     });
-    for mut child in children {
-        assert!(child.wait().unwrap().success());
-    }
+    children.into_iter().for_each(ended_well);
     let store = Store::read(&path).unwrap();
     assert_eq!(store.list(&Filter::default()).unwrap().len(), 7 * 20 + 20);
     assert_eq!(store.verify().unwrap(), Vec::<String>::new());
+}
+
+/// Whoever opens a history while another makes it sees none or ours, never one that is half made.
+#[test]
+fn those_who_open_at_once_find_their_own_history() {
+    let dir = tempfile::tempdir().unwrap();
+    for round in 0..100 {
+        let path = dir.path().join(format!("{round}.db"));
+        let start = Barrier::new(4);
+        std::thread::scope(|s| {
+            for _ in 0..4 {
+                s.spawn(|| {
+                    start.wait();
+                    Store::open(&path).unwrap();
+                });
+            }
+        });
+    }
 }
 
 #[test]
@@ -124,6 +147,6 @@ fn looking_at_a_history_takes_no_lock_away() {
     holder.execute_batch("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE; DELETE FROM run_param").unwrap();
     let options = Options { wait: Duration::from_millis(50), ..Options::default() };
     assert!(matches!(options.open(&path), Err(StoreError::Locked { .. })));
-    assert!(spawn("refused", &path).wait().unwrap().success());
+    ended_well(spawn("refused", &path));
     holder.execute_batch("ROLLBACK").unwrap();
 }
