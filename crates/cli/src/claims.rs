@@ -5,6 +5,7 @@ use crate::output::{Failure, remark};
 use crate::sources;
 use linerate_fleet::cluster::Scheduler;
 use linerate_gather::lists::{self, Beside, Joins, ListError};
+use linerate_out::counted;
 use linerate_snapshot::{Snapshot, is_snapshot_dir};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -96,13 +97,13 @@ pub(crate) fn said(beside: &Beside, joins: &Joins) {
         remark(&format!(
             "{files}: no entry of {} was joined to {}, {why}: {names}",
             of.name(),
-            counted(nodes.len(), ["node", "nodes"])
+            counted(nodes.len(), "node", "nodes")
         ));
     }
     if !joins.by_name.is_empty() {
         remark(&format!(
             "{files}: {} joined by the name of the node alone",
-            counted(joins.by_name.len(), ["entry was", "entries were"])
+            counted(joins.by_name.len(), "entry was", "entries were")
         ));
     }
     for of in [Scheduler::Kubernetes, Scheduler::Slurm] {
@@ -113,16 +114,11 @@ pub(crate) fn said(beside: &Beside, joins: &Joins) {
             let names = linerate_fleet::names::folded(idle.iter().copied());
             remark(&format!(
                 "{files}: {} of {} without a snapshot: {names}",
-                counted(idle.len(), ["node", "nodes"]),
+                counted(idle.len(), "node", "nodes"),
                 of.name()
             ));
         }
     }
-}
-
-/// `1 node`, `2 nodes`.
-fn counted(n: usize, [one, many]: [&str; 2]) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 /// Whether a file is a list of nodes.

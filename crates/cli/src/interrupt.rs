@@ -2,17 +2,22 @@
 
 use linerate_transport::Cancel;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// What goes on on hosts: it ends itself where nothing is half made, and cleans up on all of them.
 static RUNNING: OnceLock<Cancel> = OnceLock::new();
 /// It has ended.
 static DONE: AtomicBool = AtomicBool::new(false);
+/// The signal that was taken care of; 0: none.
+static SIGNAL: AtomicI32 = AtomicI32::new(0);
+/// What shells add to the number of the signal that ended a program.
+const EXIT_SIGNAL: i32 = 128;
 
 /// Called by the signal's thread. Whether somebody takes care of it: they are asked once.
-pub(crate) fn interrupted() -> bool {
+pub(crate) fn interrupted(signal: i32) -> bool {
     match RUNNING.get() {
         Some(cancel) if !cancel.is_cancelled() && !DONE.load(Ordering::SeqCst) => {
+            SIGNAL.store(signal, Ordering::SeqCst);
             cancel.cancel();
             true
         }
@@ -28,4 +33,17 @@ pub(crate) fn cancel() -> Cancel {
 /// Nothing goes on on hosts any more: a signal ends this command at once.
 pub(crate) fn done() {
     DONE.store(true, Ordering::SeqCst);
+}
+
+/// The exit code of a program that a signal ended.
+pub(crate) fn code_of(signal: i32) -> i32 {
+    EXIT_SIGNAL + signal
+}
+
+/// The exit code of a command that took care of a signal and ended before its work was done; `None`: there was no signal.
+pub(crate) fn code() -> Option<u8> {
+    match SIGNAL.load(Ordering::SeqCst) {
+        0 => None,
+        signal => u8::try_from(code_of(signal)).ok(),
+    }
 }

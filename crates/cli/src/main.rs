@@ -33,6 +33,7 @@ mod sightings;
 mod sources;
 mod targets;
 mod terms_args;
+mod this_machine;
 mod vm_args;
 mod vm_format;
 mod vm_nccl_args;
@@ -52,8 +53,6 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const EXIT_ERROR: u8 = 3;
 /// The reader of standard output left before all was written, as shells have it for SIGPIPE.
 const EXIT_READER_GONE: u8 = 141;
-/// What shells add to the number of the signal that ended a program.
-const EXIT_SIGNAL: i32 = 128;
 
 /// On SIGINT and SIGTERM: ends the commands of a capture, removes a half-written archive, and exits. A read that hangs in the
 /// kernel is not waited for.
@@ -64,13 +63,13 @@ fn end_on_signals() {
     let wait = move || {
         for signal in signals.forever() {
             // What works on hosts ends itself there; who cannot wait for that asks a second time.
-            if interrupt::interrupted() {
+            if interrupt::interrupted(signal) {
                 continue;
             }
             linerate_snapshot::capture::abandon();
             progress::clear();
             scratch::abandon();
-            std::process::exit(EXIT_SIGNAL + signal);
+            std::process::exit(interrupt::code_of(signal));
         }
     };
     // Where no thread can be started, the signals do nothing, and the limits of the capture end it.
@@ -143,13 +142,16 @@ fn main() -> ExitCode {
     for file in budget::hosts().unused() {
         output::remark(&format!("--host-of {}: no text of this name was read", file.display()));
     }
+    if result.is_ok() && this_machine::input_is_unread() {
+        output::remark("this machine was read, and standard input was not; `-` as an argument reads it");
+    }
     match result {
         Ok(code) => ExitCode::from(code),
         // Data reached nobody: it must not look as if it had.
         Err(e) if e.is_reader_gone() => ExitCode::from(EXIT_READER_GONE),
         Err(e) => {
             output::complain(&e);
-            ExitCode::from(EXIT_ERROR)
+            ExitCode::from(interrupt::code().unwrap_or(EXIT_ERROR))
         }
     }
 }

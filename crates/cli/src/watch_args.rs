@@ -29,13 +29,14 @@ Examples:
                                                             nvidia-smi nvlink -e, rdma -j statistic, grep . counters/*
 
 One reading of a counter says little: it counts since a time that nobody knows. Run traffic while you watch: a quiet link shows no
-errors. Ctrl-C ends the watch and shows what there is.
+errors. Ctrl-C ends the watch; what was read so far is reported.
 
 Exit codes:
   0  data passed, and no counter of faults or losses grew
   1  a counter of faults or losses grew
   2  cannot tell: nothing was read twice, no port carried data, a counter is at its maximum, or a node could not be read
-  3  usage or internal error")]
+  3  usage or internal error
+  130, 143  ended early by SIGINT, SIGTERM")]
 #[command(mut_arg("verbose", |a| a.help("List all counters that grew, also those whose meaning is not known")))]
 pub(crate) struct CountersArgs {
     /// Dumps or snapshots of one node, in order of time.

@@ -218,7 +218,7 @@ fn an_interrupted_verb_leaves_nothing() {
     assert!(quietly("kill", &["-INT", &child.id().to_string()]));
     wait_for("the end", || child.try_wait().unwrap().is_some());
     let out = child.wait_with_output().unwrap();
-    assert_eq!((out.status.code(), out.stdout.len()), (Some(3), 0));
+    assert_eq!((out.status.code(), out.stdout.len()), (Some(130), 0));
     assert_eq!(hosts.lab.left(), Vec::<PathBuf>::new());
     all_gone(&word);
 }

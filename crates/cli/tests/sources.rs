@@ -175,8 +175,14 @@ fn a_command_that_takes_one_node_names_them() {
 fn the_first_signal_ends_what_waits_for_input() {
     use std::process::{Command, Stdio};
     use std::time::{Duration, Instant};
-    let verbs: &[&[&str]] =
-        &[&["audit", "-"], &["doctor", "-"], &["topo", "-"], &["plan", "-"], &["bench", "import", "-"]];
+    let verbs: &[&[&str]] = &[
+        &["audit", "-"],
+        &["doctor", "-"],
+        &["topo", "-"],
+        &["plan", "-"],
+        &["bench", "import", "-"],
+        &["watch", "counters"],
+    ];
     for (args, signal, code) in verbs.iter().flat_map(|a| [(a, "-TERM", 143), (a, "-INT", 130)]) {
         let mut linerate = Command::new(env!("CARGO_BIN_EXE_linerate"));
         let linerate = linerate.args(*args).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());

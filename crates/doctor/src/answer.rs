@@ -280,6 +280,8 @@ pub struct Explanation {
     pub rules: Vec<&'static str>,
     /// The rule that fails on a node that was given, with its words.
     pub on_node: Option<String>,
+    /// What the log beside the figure shows of it, with its place.
+    pub in_log: Option<String>,
 }
 
 /// A command, and what each of its outcomes leaves.

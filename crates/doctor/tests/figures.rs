@@ -193,3 +193,81 @@ fn every_explanation_is_in_one_outcome() {
         }
     }
 }
+
+/// NCCL's log of two hosts of 8 ranks: a send of each rank to the next host.
+fn connections(via: &dyn Fn(usize) -> String) -> String {
+    (0..16)
+        .map(|r| {
+            let (host, next) = (r / 8, (r + 8) % 16);
+            let bus = 16 + r % 8;
+            format!(
+                "node{host}:{}:{} [{}] NCCL INFO Channel {:02}/0 : {r}[{bus:x}] -> {next}[{bus:x}] [send] via NET/{}\n",
+                100 + r,
+                300 + r,
+                r % 8,
+                r % 8,
+                via(r)
+            )
+        })
+        .collect()
+}
+
+/// What the log beside the table shows of the connections decides what the table leaves open.
+#[test]
+fn the_log_beside_a_table_decides() {
+    let table = all_reduce(2, H100, &[(1 << 30, 11.0), (2 << 30, 11.4), (4 << 30, 11.5)]);
+    let seen = |via: &dyn Fn(usize) -> String| {
+        let a = answer(&format!("{}{table}", connections(via)), links(8, 100.0, true));
+        let [f] = a.figures.as_slice() else { panic!("{:?}", a.figures) };
+        let logged: Vec<&str> = f.fits.iter().filter(|e| e.in_log.is_some()).map(|e| e.id).collect();
+        let lines: Vec<String> = f.excluded.iter().flat_map(|n| n.evidence.iter().map(|e| e.at.clone())).collect();
+        assert_eq!(lines.len(), f.excluded.len(), "what is excluded has a line: {f:?}");
+        (ids(f), logged, f.excluded.len())
+    };
+    let (alone, logged, excluded) = {
+        let a = answer(&table, links(8, 100.0, true));
+        let f = &a.figures[0];
+        (ids(f), f.fits.iter().filter(|e| e.in_log.is_some()).count(), f.excluded.len())
+    };
+    for id in ["job/sockets", "job/no-gpudirect", "path/detour"] {
+        assert!(alone.contains(&id), "{alone:?}");
+    }
+    assert_eq!((logged, excluded), (0, 0));
+    let (left, logged, _) = seen(&|_| "Socket/0".to_owned());
+    assert!(logged == ["job/sockets"] && left.first() == Some(&"job/sockets"), "{left:?} {logged:?}");
+    assert!(!left.contains(&"job/no-gpudirect") && !left.contains(&"path/detour"), "{left:?}");
+    let (left, logged, _) = seen(&|r| format!("IB/{}", r % 8));
+    assert!(logged == ["job/no-gpudirect"] && !left.contains(&"job/sockets"), "{left:?} {logged:?}");
+    assert!(!left.contains(&"path/detour") && !left.contains(&"job/few-rails"), "{left:?}");
+    let (left, logged, _) = seen(&|r| format!("IB/{}/GDRDMA", r % 8));
+    assert!(logged.is_empty() && left.contains(&"path/detour"), "{left:?} {logged:?}");
+    assert!(!left.contains(&"job/no-gpudirect") && !left.contains(&"job/sockets"), "{left:?}");
+    // A part of the connections without GPUDirect decides nothing of it.
+    let (left, _, _) = seen(&|r| format!("IB/{}{}", r % 8, if r < 8 { "/GDRDMA" } else { "" }));
+    assert!(left.contains(&"job/no-gpudirect") && left.contains(&"path/detour"), "{left:?}");
+}
+
+/// The command above a perftest table says whose memory it is.
+#[test]
+fn the_command_says_whose_memory_it_is() {
+    let of = |command: &str| {
+        let a = answer(&format!("{command}\n{}", bandwidth("IB", 4096, 180.0)), links(1, 400.0, true));
+        ids(&a.figures[0])
+    };
+    let has = |list: &[&str], id: &str| list.contains(&id);
+    for command in
+        ["root@n1:~# ib_write_bw -d mlx5_0 -F --report_gbits 10.0.0.2", "$ numactl -N 0 ./ib_write_bw -d mlx5_0"]
+    {
+        let host = of(command);
+        assert!(has(&host, "path/far-memory") && !has(&host, "path/gpu-behind-cpu"), "{command}: {host:?}");
+    }
+    let gpu = of("$ ib_write_bw -d mlx5_0 --use_cuda=0 --use_cuda_dmabuf 10.0.0.2");
+    assert!(has(&gpu, "path/gpu-behind-cpu") && !has(&gpu, "path/far-memory"), "{gpu:?}");
+    // Sentences, and two commands that differ, say nothing.
+    for open in
+        ["", "We ran ib_write_bw on both nodes", "$ ib_write_bw --use_cuda=0 &\n$ ib_write_bw -d mlx5_0 localhost"]
+    {
+        let list = of(open);
+        assert!(has(&list, "path/gpu-behind-cpu") && has(&list, "path/far-memory"), "{open}: {list:?}");
+    }
+}

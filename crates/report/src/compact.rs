@@ -23,6 +23,13 @@ pub(crate) fn subjects<'a>(list: impl Iterator<Item = &'a Subject>, max: usize) 
     out.join(", ")
 }
 
+/// Subjects as texts, as a plan keeps them.
+pub(crate) fn texts<'a>(list: impl Iterator<Item = &'a str>, max: usize) -> String {
+    let one = |s: &str| s.parse().map_or_else(|_| Subject::Named(s.to_owned()), Subject::Pci);
+    let all: Vec<Subject> = list.map(one).collect();
+    subjects(all.iter(), max)
+}
+
 /// What members of a group have in common, how the group is written, and what differs.
 type Split = (fn(&Bdf) -> (u32, u8, u8), fn(&Bdf, String) -> String, fn(&Bdf) -> String);
 

@@ -21,6 +21,16 @@ impl Default for Style {
     }
 }
 
+impl Style {
+    /// Writes a text of one paragraph, wrapped.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn text(self, indent: usize, text: &str, out: &mut dyn Write) -> io::Result<()> {
+        Page::new(out, self).text(indent, Tone::Plain, text)
+    }
+}
+
 /// Meaning of a piece of text; the terminal's own palette gives the colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
@@ -189,6 +199,15 @@ impl<'w> Page<'w> {
     /// A line as it is, cleaned but not wrapped: commands to copy.
     pub(crate) fn verbatim(&mut self, indent: usize, line: &str) -> io::Result<()> {
         writeln!(self.out, "{:indent$}{}", "", terminal(line.trim_end()))
+    }
+
+    /// A line as it is where it fits, wrapped where it does not.
+    pub(crate) fn fitting(&mut self, indent: usize, line: &str) -> io::Result<()> {
+        if indent + terminal(line.trim_end()).chars().count() <= self.style.width {
+            return self.verbatim(indent, line);
+        }
+        let own = line.len() - line.trim_start().len();
+        self.text(indent + own, Tone::Plain, line)
     }
 
     /// Tag and text of a table's row: cleaned and cut by the caller, blanks kept.

@@ -208,6 +208,7 @@ fn figure() -> Answer {
         basis,
         rules: vec!["pcie/link-width"],
         on_node: on_node.map(str::to_owned),
+        in_log: None,
     };
     Answer {
         figures: vec![Figure {
@@ -374,7 +375,9 @@ fn hostile() -> Answer {
     a.figures = figure().figures;
     for f in &mut a.figures {
         (f.name, f.shape, f.ceiling, f.evidence) = (evil(), evil(), Some(evil()), evidence());
-        f.fits.iter_mut().for_each(|e| (e.what, e.because, e.on_node) = (evil(), evil(), Some(evil())));
+        f.fits.iter_mut().for_each(|e| {
+            (e.what, e.because, e.on_node, e.in_log) = (evil(), evil(), Some(evil()), Some(evil()));
+        });
         f.excluded.iter_mut().for_each(|n| (n.what, n.why) = (evil(), evil()));
         f.next.iter_mut().for_each(|n| n.command = evil());
     }

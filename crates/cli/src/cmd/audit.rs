@@ -12,7 +12,7 @@ use linerate_report::json::Version;
 use linerate_rules::Terms;
 use linerate_snapshot::capture::{Options, Purpose};
 use linerate_snapshot::{OpenError, Snapshot};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
     let rules = sources::select(&a.rules)?;
@@ -91,7 +91,7 @@ enum Unloaded {
 /// The one node that the arguments name.
 fn load(a: &AuditArgs, paths: &[PathBuf]) -> Result<Snapshot, Unloaded> {
     super::must_be_root(a.root.as_deref()).map_err(Unloaded::Failed)?;
-    let path = a.root.as_deref().or(paths.first().map(|p| p.as_path())).unwrap_or(Path::new("/"));
+    let path = a.root.as_deref().or(paths.first().map(|p| p.as_path())).unwrap_or_else(|| crate::this_machine::path());
     let options = Options { redact: !a.no_redact, ..crate::budget::options(path, Purpose::Audit) };
     let line = Line::new(true);
     linerate_snapshot::load(path, &options, &|p| line.capture(p)).map_err(|e| match e {

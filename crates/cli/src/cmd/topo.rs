@@ -8,6 +8,7 @@ use clap::builder::PossibleValue;
 use linerate_formats::nvidia_smi::Topo as TopoM;
 use linerate_formats::pci::{LinkSpeed, LinkWidth};
 use linerate_out::json::Inert;
+use linerate_report::Style;
 use linerate_report::topo::scene::{Extras, Scene};
 use linerate_report::topo::{LinkState, PcieLink, Topo, dot, json, matrix, names, svg, text};
 use linerate_snapshot::capture::Purpose;
@@ -90,17 +91,18 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
         search: search.as_ref(),
         ceilings: ceilings.as_ref(),
     };
+    // The answer to what was asked comes before all the rest.
+    if !a.what_if.is_empty() && a.format == TopoFormat::Text {
+        let before = judge(&source.document, &config)?;
+        text::changes(&before, &analysis, style, &mut sink)?;
+    }
     match a.format {
-        TopoFormat::Text if explained => explain(a, &topo, &mut sink)?,
+        TopoFormat::Text if explained => explain(a, &topo, style, &mut sink)?,
         TopoFormat::Text => text::render(&topo, style, &mut sink)?,
         TopoFormat::Json => json::render(&topo, &mut sink)?,
         TopoFormat::Svg => sink.write_all(svg::svg(&scene(&topo)).as_bytes())?,
         TopoFormat::Dot => sink.write_all(dot::dot(&scene(&topo)).as_bytes())?,
         TopoFormat::Xml | TopoFormat::RdmaTopoDump => {}
-    }
-    if !a.what_if.is_empty() && a.format == TopoFormat::Text {
-        let before = judge(&source.document, &config)?;
-        text::changes(&before, &analysis, style, &mut sink)?;
     }
     sink.finish()?;
     Ok(code)
@@ -202,7 +204,7 @@ fn scene(topo: &Topo<'_>) -> Scene {
     Scene::new(topo.document, topo.analysis, &extras)
 }
 
-fn explain(a: &TopoArgs, topo: &Topo<'_>, sink: &mut Sink) -> Result<(), Failure> {
+fn explain(a: &TopoArgs, topo: &Topo<'_>, style: Style, sink: &mut Sink) -> Result<(), Failure> {
     let find = |name: &String| names::find(&topo.analysis.system, name).map_err(Failure::new);
     let [from, to] = a.explain.as_slice() else { return Ok(()) };
     let (one, other) = (find(from)?, find(to)?);
@@ -213,10 +215,7 @@ fn explain(a: &TopoArgs, topo: &Topo<'_>, sink: &mut Sink) -> Result<(), Failure
         ))
         .hint("name two, such as --explain GPU0 GPU1"));
     }
-    for line in text::explain(topo, one, other) {
-        writeln!(sink, "{line}")?;
-    }
-    Ok(())
+    Ok(text::explain(topo, (one, other), style, sink)?)
 }
 
 fn variables(given: &[String]) -> Result<Vec<(String, String)>, Failure> {

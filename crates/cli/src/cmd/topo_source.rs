@@ -97,7 +97,7 @@ pub(super) fn snapshot(a: &TopoArgs, purpose: Purpose) -> Result<Snapshot, Failu
 }
 
 fn path(a: &TopoArgs) -> &Path {
-    a.root.as_deref().or(a.source.as_deref()).unwrap_or(Path::new("/"))
+    a.root.as_deref().or(a.source.as_deref()).unwrap_or_else(|| crate::this_machine::path())
 }
 
 /// The text of a file that is a topology.

@@ -37,7 +37,8 @@ pub(crate) fn run(a: &WatchArgs) -> Result<u8, Failure> {
     };
     report.write(format, &mut sink)?;
     sink.finish()?;
-    Ok(report.exit_code)
+    // A signal left readings out: a script must not take the part for the whole.
+    Ok(crate::interrupt::code().unwrap_or(report.exit_code))
 }
 
 /// Waits for the next reading. Whether to go on.

@@ -128,7 +128,7 @@ fn rails(m: &Measured<'_>, ranks: usize, ceiling: Option<&Ceiling>, sure: f64, o
         };
         let because = format!("together they carry {} GB/s", span(*range));
         let weight = if *n == 1 { 1.3 } else { 0.9 };
-        out.push(Fit::new(Why::FewRails, Basis::Derived, weight * sure, what, because));
+        out.push(Fit { ports: Some(*n), ..Fit::new(Why::FewRails, Basis::Derived, weight * sure, what, because) });
     }
 }
 

@@ -1,5 +1,6 @@
 //! An explanation of a figure, and what nodes say of it.
 
+use super::connections::Said;
 use crate::answer::{Explanation, Note};
 use crate::nodes::NodeView;
 
@@ -121,6 +122,8 @@ pub(super) struct Fit {
     pub(super) basis: Basis,
     /// How much it counts beside others: 1 where its prediction is narrow and meets the figure.
     pub(super) weight: f64,
+    /// Ports of a node that it takes to be used.
+    pub(super) ports: Option<usize>,
 }
 
 impl Fit {
@@ -131,7 +134,7 @@ impl Fit {
         what: impl Into<String>,
         because: impl Into<String>,
     ) -> Self {
-        Fit { why, what: what.into(), because: because.into(), basis, weight }
+        Fit { why, what: what.into(), because: because.into(), basis, weight, ports: None }
     }
 }
 
@@ -140,35 +143,55 @@ impl Fit {
 pub(super) struct Weighed {
     pub(super) fit: Fit,
     /// A rule that fails on a node.
-    shown: Option<String>,
+    on_node: Option<String>,
+    /// What the log beside the figure shows of it.
+    in_log: Option<String>,
 }
 
 impl Weighed {
     pub(super) fn answer(self) -> Explanation {
-        let Weighed { fit, shown } = self;
+        let Weighed { fit, on_node, in_log } = self;
         Explanation {
             id: fit.why.id(),
             what: fit.what,
             because: fit.because,
             basis: fit.basis.name(),
             rules: fit.why.rules().to_vec(),
-            on_node: shown,
+            on_node,
+            in_log,
         }
     }
 }
 
-/// How much more an explanation counts that a rule shows on a node.
+/// How much more an explanation counts that a rule on a node, or the log, shows.
 const SHOWN: f64 = 8.0;
 
-/// The explanations with what the nodes say of them, those that count most first; and those that the nodes exclude.
-pub(super) fn weigh(fits: Vec<Fit>, nodes: &[NodeView<'_>]) -> (Vec<Weighed>, Vec<Note>) {
+/// The explanations with what the log beside the figure and the nodes say of them, those that count most first; and those that they exclude.
+pub(super) fn weigh(
+    fits: Vec<Fit>,
+    nodes: &[NodeView<'_>],
+    say: &dyn Fn(&Fit) -> Option<Said>,
+) -> (Vec<Weighed>, Vec<Note>) {
     let (mut kept, mut excluded) = (Vec::new(), Vec::new());
     for mut fit in fits {
+        match say(&fit) {
+            Some(Said::Excluded(why, evidence)) => {
+                excluded.push(Note { what: fit.what, why, evidence: vec![evidence] });
+                continue;
+            }
+            Some(Said::Shown(seen)) => {
+                fit.weight *= SHOWN;
+                kept.push(Weighed { fit, on_node: None, in_log: Some(seen) });
+                continue;
+            }
+            None => {}
+        }
         let rules = fit.why.rules();
         let failing = nodes.iter().find_map(|n| n.failing(rules).into_iter().next());
         if let Some(f) = failing {
             fit.weight *= SHOWN;
-            kept.push(Weighed { fit, shown: Some(format!("{} fails: {}", f.rule, f.message)) });
+            let on_node = Some(format!("{} fails: {}", f.rule, f.message));
+            kept.push(Weighed { fit, on_node, in_log: None });
             continue;
         }
         // Every node must show that it is right: the other end of the test may be one that was not given.
@@ -180,7 +203,7 @@ pub(super) fn weigh(fits: Vec<Fit>, nodes: &[NodeView<'_>]) -> (Vec<Weighed>, Ve
                 why: format!("{rule} passes on the nodes that were given"),
                 evidence: Vec::new(),
             }),
-            None => kept.push(Weighed { fit, shown: None }),
+            None => kept.push(Weighed { fit, on_node: None, in_log: None }),
         }
     }
     kept.sort_by(|a, b| b.fit.weight.total_cmp(&a.fit.weight));

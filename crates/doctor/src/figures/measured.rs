@@ -7,7 +7,7 @@ use crate::nodes::NodeView;
 use crate::observe::Observer;
 use crate::place::Place;
 use linerate_formats::nccl_tests;
-use linerate_formats::perftest::{Kind, Run, Values};
+use linerate_formats::perftest::{Kind, Memory, Run, Values};
 use linerate_topology::ceiling::{Links, Port, Range};
 use std::collections::BTreeSet;
 
@@ -132,7 +132,11 @@ fn port<'a>(o: &Observer, run: &'a Run) -> Option<(u32, Measured<'a>)> {
         .collect();
     rows.sort_by_key(|r| r.0);
     let best = *rows.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let gpu_memory = if run.header.cuda_device.is_some() || o.gpu_buffers { Some(true) } else { None };
+    let gpu_memory = match run.header.memory {
+        _ if run.header.cuda_device.is_some() => Some(true),
+        Some(memory) => Some(memory == Memory::Accelerator),
+        None => o.gpu_buffers.then_some(true),
+    };
     let m = Measured {
         place: NOWHERE,
         name: title(run),

@@ -6,6 +6,7 @@
 
 mod ask;
 mod collective;
+mod connections;
 mod explain;
 mod latency;
 mod measured;
@@ -17,6 +18,7 @@ use crate::answer::{Evidence, Figure, Share};
 use crate::nodes::NodeView;
 use crate::observe::Observer;
 use crate::place::Quote;
+use connections::Connections;
 use explain::{Fit, Weighed};
 use linerate_topology::ceiling::Links;
 use measured::{Measured, Of};
@@ -45,7 +47,9 @@ fn figure(o: &Observer, m: &Measured<'_>, nodes: &[NodeView<'_>], links: Option<
     };
     let share = ceiling.as_ref().map(|c| Share { low: m.value / c.range.high, high: m.value / c.range.low });
     let reached = share.is_some_and(|s| s.low >= REACHED);
-    let (mut fits, excluded) = if reached { (Vec::new(), Vec::new()) } else { explain::weigh(fits, nodes) };
+    let connections = Connections::of(o, m);
+    let say = |fit: &Fit| connections.say(o, fit.why, fit.ports);
+    let (mut fits, excluded) = if reached { (Vec::new(), Vec::new()) } else { explain::weigh(fits, nodes, &say) };
     let more = fits.len().saturating_sub(FITS);
     fits.truncate(FITS);
     Figure {

@@ -1,6 +1,6 @@
 //! The lines around a table: title, header, addresses, remarks, failures.
 
-use super::run::{Address, Failure, FailureKind, Header, Kind, Note, NoteKind, Side, Test};
+use super::run::{Address, Failure, FailureKind, Header, Kind, Memory, Note, NoteKind, Side, Test};
 use crate::gid::Gid;
 use crate::text::{flag, words};
 use crate::units::Bytes;
@@ -49,6 +49,29 @@ pub(super) fn title(line: &str) -> Option<Test> {
         kind,
         bidirectional: has("Bidirectional"),
     })
+}
+
+/// Whose memory a command line asks for: `$ ib_write_bw -d mlx5_0 --use_cuda=0 10.0.0.2`. A sentence that names a test is no command.
+pub(super) fn command(line: &str) -> Option<Memory> {
+    const TESTS: [&str; 4] = ["ib_write_", "ib_read_", "ib_send_", "ib_atomic_"];
+    const BEFORE: [&str; 4] = ["sudo", "numactl", "taskset", "time"];
+    const OTHERS: [&str; 6] = ["--use_cuda", "--use_rocm", "--use_hl", "--use_neuron", "--use_mlu", "--use_hip"];
+    let all: Vec<&str> = line.split_whitespace().take(64).collect();
+    let is_test = |w: &&str| {
+        let name = w.rsplit('/').next().unwrap_or(w);
+        TESTS.iter().any(|t| name.starts_with(t)) && ["_bw", "_lat"].iter().any(|t| name.ends_with(t))
+    };
+    let at = all.iter().position(|w| is_test(w))?;
+    let (before, rest) = (all.get(..at)?, all.get(at + 1..)?);
+    let is_begun = match before.iter().position(|w| w.ends_with(['$', '#', '>', '%'])) {
+        Some(prompt) => before.get(prompt + 1..).unwrap_or_default(),
+        None => before,
+    };
+    let is_command = is_begun.is_empty() || is_begun.first().is_some_and(|w| BEFORE.contains(w));
+    // `ib_write_bw is slow` is a sentence: behind the name come options, a host's name, or nothing.
+    let has_options = rest.iter().any(|w| w.starts_with('-')) || rest.len() <= 1;
+    let asks = |w: &&str| OTHERS.iter().any(|o| w.starts_with(o));
+    (is_command && has_options).then(|| if rest.iter().any(asks) { Memory::Accelerator } else { Memory::Host })
 }
 
 /// Fields of a header, as their labels stand in the text.

@@ -13,8 +13,8 @@ mod run;
 pub use crate::units::PerSecond;
 pub use reader::{Reader, parse};
 pub use run::{
-    Address, Bandwidth, BandwidthValues, Failure, FailureKind, Header, Kind, LatencyValues, Note, NoteKind, Row, Run,
-    Side, Test, Values,
+    Address, Bandwidth, BandwidthValues, Failure, FailureKind, Header, Kind, LatencyValues, Memory, Note, NoteKind,
+    Row, Run, Side, Test, Values,
 };
 
 use crate::tool::{Gives, Mark, Tool, seen, starts};

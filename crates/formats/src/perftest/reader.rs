@@ -3,7 +3,7 @@
 use super::columns::{self, Columns};
 use super::head;
 use super::json::{self, Report};
-use super::run::{Failure, FailureKind, NoteKind, Row, Run};
+use super::run::{Failure, FailureKind, Memory, NoteKind, Row, Run};
 use crate::bounds::{BENCH_LINE, Limit, PERFTEST_ROWS, beyond, leave_out};
 use crate::launcher;
 use crate::record::{Recorder, keep};
@@ -17,6 +17,15 @@ pub struct Reader {
     record: Recorder<Run>,
     columns: Option<Columns>,
     report: Option<Report>,
+    /// What the commands since the last title asked for.
+    command: Option<Asked>,
+}
+
+/// Whose memory one or several commands ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    One(Memory),
+    Different,
 }
 
 /// Reads a whole text.
@@ -29,6 +38,10 @@ pub fn parse(bytes: &[u8]) -> Vec<Run> {
 static MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     let marks = [
         " Test",
+        "ib_write_",
+        "ib_read_",
+        "ib_send_",
+        "ib_atomic_",
         "#bytes",
         "Dual-port",
         " address: LID ",
@@ -114,8 +127,13 @@ impl Reader {
             if !is_copy && self.record.run.test.is_some() {
                 self.end_run();
             }
+            let memory = match self.command.take() {
+                Some(Asked::One(memory)) => Some(memory),
+                _ => None,
+            };
             let run = self.record.touch(number);
             run.copies += 1;
+            run.header.memory = run.header.memory.or(memory);
             run.test.get_or_insert(At::new(test, number));
         } else if let Some(columns) = columns::columns(line) {
             if self.columns.is_some() && !self.record.run.rows.is_empty() {
@@ -185,6 +203,11 @@ impl Reader {
             self.record.touch(number);
         } else if line.trim_start().starts_with("Dual-port") {
             head::fields(line, &mut self.record.touch(number).header);
+        } else if let Some(memory) = head::command(line) {
+            self.command = match self.command {
+                Some(asked) if asked != Asked::One(memory) => Some(Asked::Different),
+                _ => Some(Asked::One(memory)),
+            };
         } else if let Some((_, device)) = line.split_once("Picking device No. ") {
             self.record.touch(number).header.cuda_device = text::leading_number(device);
         }

@@ -118,8 +118,19 @@ pub struct Header {
     pub tos: Option<u32>,
     /// CUDA device whose memory is used (JSON, or the program's remark).
     pub cuda_device: Option<u32>,
+    /// Whose memory the command above the output asked for; `None`: the text has no command, or two that differ.
+    pub memory: Option<Memory>,
     /// A field was shown twice with different values: headers of several runs are mixed.
     pub is_mixed: bool,
+}
+
+/// Whose memory a test uses, by its command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum Memory {
+    /// The host's: the command has no option for another.
+    Host,
+    /// An accelerator's: `--use_cuda`, `--use_rocm` and the like.
+    Accelerator,
 }
 
 /// One end of a connection.

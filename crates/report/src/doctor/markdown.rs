@@ -89,7 +89,8 @@ fn figure(f: &Figure, out: &mut dyn Write) -> io::Result<()> {
     }
     for (i, e) in f.fits.iter().enumerate() {
         let shown = e.on_node.as_ref().map(|n| format!("; on the node, {}", inline(n))).unwrap_or_default();
-        writeln!(out, "{}. {} ({}; {}{shown})", i + 1, inline(&e.what), inline(&e.because), e.basis)?;
+        let in_log = e.in_log.as_ref().map(|said| format!("; {}", inline(said))).unwrap_or_default();
+        writeln!(out, "{}. {} ({}; {}{shown}{in_log})", i + 1, inline(&e.what), inline(&e.because), e.basis)?;
     }
     for n in &f.excluded {
         writeln!(out, "- not: {}: {}", inline(&n.what), inline(&n.why))?;

@@ -94,7 +94,11 @@ impl Terminal<'_, '_> {
             let text = clip(&text, beside);
             return self.page.spans(&[(head_tone, head), (Tone::Dim, &at), (Tone::Plain, "  "), (tone, &text)]);
         }
-        self.page.spans(&[(head_tone, head), (Tone::Dim, &at)])?;
+        if room >= at.chars().count() {
+            self.page.spans(&[(head_tone, head), (Tone::Dim, &at)])?;
+        } else {
+            self.page.item(0, head.strip_suffix(' ').unwrap_or(head), head_tone, Tone::Dim, &at)?;
+        }
         if verbose {
             return self.page.text(left + 2, tone, &text);
         }

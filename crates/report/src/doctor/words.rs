@@ -2,6 +2,7 @@
 
 use crate::compact;
 use linerate_doctor::answer::{Answer, Cause, Figure, Gdr, Input, Job, NOTHING_KNOWN, NicList, Row};
+pub(crate) use linerate_out::{counted, thousands};
 use linerate_rules::Severity;
 use std::borrow::Cow;
 
@@ -187,23 +188,6 @@ pub(super) fn bytes(n: u64) -> String {
         }
     }
     counted(n as usize, "byte", "bytes")
-}
-
-/// `12,345`.
-pub(crate) fn thousands(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
-}
-
-pub(crate) fn counted(n: usize, one: &str, many: &str) -> String {
-    format!("{} {}", thousands(n as u64), if n == 1 { one } else { many })
 }
 
 /// The first few of a list.

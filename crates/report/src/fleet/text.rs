@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// Columns of a label; a longer one is cut in the middle of nowhere rather than moving the others.
+/// Columns of a label, a third of a narrow terminal; a longer one is cut rather than moving the others.
 const LABEL: usize = 24;
 /// Columns of a severity and the blank behind it.
 const TAG: usize = 9;
@@ -37,9 +37,10 @@ fn line(style: Style, label: &str, tag: &str, tone: Tone, text: &str, out: &mut 
     let label = linerate_out::terminal(label);
     let text = linerate_out::terminal(text.trim());
     let tag = format!("{tag:<8}");
-    let used = LABEL + 1 + tag.chars().count() + 1;
+    let columns = LABEL.min(style.width / 3);
+    let used = columns + 1 + tag.chars().count() + 1;
     let text = clip(&text, style.width.saturating_sub(used).max(16));
-    write!(out, "{:<LABEL$} ", clip(&label, LABEL))?;
+    write!(out, "{:<columns$} ", clip(&label, columns))?;
     Page::new(out, style).row(&tag, tone, &text)
 }
 

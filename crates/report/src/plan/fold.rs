@@ -1,7 +1,7 @@
 //! Alike lines of one list as one: what is written to a file of each of two hundred processors is read once.
 
 /// So many alike lines are shown as they are.
-const FEW: usize = 3;
+pub(super) const FEW: usize = 3;
 
 /// Lines of which neighbours that differ only in the numbers of names in paths are one, with how many they are. `all`: as they are.
 pub(super) fn folded(lines: impl Iterator<Item = String>, all: bool) -> Vec<String> {

@@ -31,6 +31,23 @@ pub fn to_string(plan: &Plan, style: Style) -> String {
     style::to_text(|out| render(plan, style, out))
 }
 
+/// Columns that a line of a diff has at least.
+const LEAST: usize = 24;
+
+/// A line in pieces: the first one of so many characters, the others of two less; behind a blank where there is one in their second half.
+fn cut(line: &str, room: usize) -> Vec<&str> {
+    let (mut rest, mut room, mut out) = (line, room, Vec::new());
+    while let Some((end, _)) = rest.char_indices().nth(room) {
+        let head = rest.get(..end).unwrap_or(rest);
+        let at = head.rfind(' ').map(|at| at + 1).filter(|at| *at > end / 2).unwrap_or(end);
+        let (piece, after) = rest.split_at(at);
+        out.push(piece);
+        (rest, room) = (after, room.saturating_sub(if out.len() == 1 { 2 } else { 0 }).max(1));
+    }
+    out.push(rest);
+    out
+}
+
 struct Terminal<'a, 'w> {
     plan: &'a Plan,
     page: Page<'w>,
@@ -111,7 +128,7 @@ impl Terminal<'_, '_> {
         folded(lines, self.page.shown(1) > 1)
     }
 
-    /// A line of a diff is not wrapped: it is read to the letter.
+    /// A line of a diff, to the letter; what does not fit goes on below it, behind an ellipsis in the place of its sign.
     fn diff_line(&mut self, line: &str) -> io::Result<()> {
         let tone = match line.as_bytes().first() {
             Some(b'+') => Tone::Good,
@@ -120,7 +137,13 @@ impl Terminal<'_, '_> {
             _ => Tone::Plain,
         };
         let indent = " ".repeat(INNER);
-        self.page.spans(&[(Tone::Plain, &indent), (tone, line.trim_end())])
+        let room = self.page.style.width.saturating_sub(INNER).max(LEAST);
+        let mut sign = "";
+        for piece in cut(&linerate_out::terminal(line.trim_end()), room) {
+            self.page.spans(&[(Tone::Plain, &indent), (Tone::Dim, sign), (tone, piece)])?;
+            sign = "… ";
+        }
+        Ok(())
     }
 
     fn simulation(&mut self) -> io::Result<()> {
@@ -159,7 +182,7 @@ impl Terminal<'_, '_> {
         for h in &self.plan.by_hand {
             self.page.item(1, "[ ]", Tone::Bold, Tone::Plain, &h.summary)?;
             for line in &h.how {
-                self.page.verbatim(5, line)?;
+                self.page.fitting(5, line)?;
             }
             if !h.reread.is_empty() {
                 self.page.field(5, "then see", &h.reread.join("; "))?;

@@ -5,7 +5,7 @@ use super::tables::{self, Use, short};
 use super::{Topo, tree};
 use crate::VERSION;
 use crate::group::alike;
-use crate::style::{Page, Style, Tone};
+use crate::style::{Page, Style, Tone, wrap};
 use crate::table::{Cell, Table, left};
 use linerate_topology::from_node::{Difference, compare_with_topo_m};
 use linerate_topology::gdr::{Gdr, GdrReason};
@@ -38,8 +38,8 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
     let a = topo.analysis;
     let nodes = topo.config.nodes;
     let of = if nodes == 1 { "one node".to_owned() } else { format!("one of {nodes} equal nodes") };
-    page.spans(&[(Tone::Bold, &format!("linerate {VERSION}, topology of {}", topo.label))])?;
-    page.spans(&[(Tone::Plain, &format!("as NCCL {} has it, {of}", topo.config.version))])?;
+    page.text(0, Tone::Bold, &format!("linerate {VERSION}, topology of {}", topo.label))?;
+    page.text(0, Tone::Plain, &format!("as NCCL {} has it, {of}", topo.config.version))?;
     page.blank()?;
     if !a.open.is_empty() {
         heading(&mut page, "NOT IN THIS INPUT", "what hangs on it has a `?` below, or is not concluded")?;
@@ -50,7 +50,7 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
     }
     for line in tree::lines(topo) {
         let tone = if line.degraded { Tone::Warn } else { Tone::Dim };
-        page.spans(&[(Tone::Dim, &line.branches), (Tone::Plain, &line.name), (tone, &gap(&line.about))])?;
+        branch(&mut page, &line, tone)?;
     }
     page.blank()?;
     if let Some(m) = topo.matrix {
@@ -59,7 +59,11 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
         let (table, rest) = matrix(&text);
         table_lines(&mut page, &table, style)?;
         for line in rest {
-            page.spans(&[(Tone::Plain, if line.is_empty() { "" } else { "  " }), (Tone::Plain, line)])?;
+            match line.trim().split_once("= ") {
+                Some((sign, words)) => page.item(4, &format!("{sign}="), Tone::Plain, Tone::Plain, words)?,
+                None if line.is_empty() => page.blank()?,
+                None => page.text(2, Tone::Plain, line)?,
+            }
         }
         page.blank()?;
     }
@@ -126,18 +130,17 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
     Ok(())
 }
 
-/// What is otherwise in the second, under a heading.
+/// What is otherwise in the second, under a heading, with a blank line behind it.
 ///
 /// # Errors
 /// Those of the writer.
 pub fn changes(before: &Analysis, after: &Analysis, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page::new(out, style);
-    page.blank()?;
-    page.spans(&[(Tone::Bold, "WHAT WOULD CHANGE")])?;
+    page.text(0, Tone::Bold, "WHAT WOULD CHANGE")?;
     for line in super::differences::lines(before, after) {
         page.text(2, Tone::Plain, &line)?;
     }
-    Ok(())
+    page.blank()
 }
 
 /// Lines whose cells are separated by tabs, and the legend after them.
@@ -166,12 +169,25 @@ fn grouped(differences: &[Difference]) -> Vec<String> {
     groups.collect()
 }
 
-fn gap(about: &str) -> String {
-    if about.is_empty() { String::new() } else { format!("  {about}") }
+/// A line of the tree; what does not fit beside the name goes on below it.
+fn branch(page: &mut Page<'_>, line: &tree::Line, tone: Tone) -> io::Result<()> {
+    let columns = |s: &str| linerate_out::terminal(s).chars().count();
+    let used = columns(&line.branches) + columns(&line.name) + 2;
+    let head = [(Tone::Dim, line.branches.as_str()), (Tone::Plain, line.name.as_str())];
+    if line.about.is_empty() {
+        return page.spans(&head);
+    }
+    if used + columns(&line.about) <= page.style.width {
+        return page.spans(&[head[0], head[1], (tone, &format!("  {}", line.about))]);
+    }
+    page.spans(&head)?;
+    let rest = line.rest();
+    let room = page.style.width.saturating_sub(columns(&rest));
+    wrap(&line.about, room).iter().try_for_each(|l| page.spans(&[(Tone::Dim, &rest), (tone, l)]))
 }
 
 pub(super) fn heading(page: &mut Page<'_>, what: &str, about: &str) -> io::Result<()> {
-    page.spans(&[(Tone::Bold, what), (Tone::Dim, &format!("  {about}"))])
+    page.item(0, &format!("{what} "), Tone::Bold, Tone::Dim, about)
 }
 
 fn table_lines(page: &mut Page<'_>, table: &Table, style: Style) -> io::Result<()> {
@@ -339,9 +355,22 @@ fn decision(g: &Gdr) -> String {
     }
 }
 
-/// How NCCL comes to its answer for two devices, step by step.
-#[must_use]
-pub fn explain(topo: &Topo<'_>, from: NodeId, to: NodeId) -> Vec<String> {
+/// Writes how NCCL comes to its answer for two devices, step by step.
+///
+/// # Errors
+/// Those of the writer.
+pub fn explain(topo: &Topo<'_>, (from, to): (NodeId, NodeId), style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Page::new(out, style);
+    for line in steps(topo, from, to) {
+        match line.split_once(". ").filter(|(n, _)| n.len() == 1) {
+            Some((number, text)) => page.item(0, &format!("{number}."), Tone::Plain, Tone::Plain, text)?,
+            None => page.text(0, Tone::Bold, &line)?,
+        }
+    }
+    Ok(())
+}
+
+fn steps(topo: &Topo<'_>, from: NodeId, to: NodeId) -> Vec<String> {
     let a = topo.analysis;
     let say = |id| name(&a.system, id);
     let mut out = vec![format!("{} to {}, as NCCL {} has it", say(from), say(to), topo.config.version)];

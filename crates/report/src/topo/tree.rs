@@ -19,6 +19,13 @@ pub(super) struct Line {
     pub(super) degraded: bool,
 }
 
+impl Line {
+    /// Before what goes on below this line: the branches that go on there.
+    pub(super) fn rest(&self) -> String {
+        format!("{}  ", self.branches.replace("├─ ", "│  ").replace("└─ ", "   "))
+    }
+}
+
 /// Lines of the whole tree. Bounded: what is deeper than 32 levels is left out.
 #[must_use]
 pub(super) fn lines(topo: &Topo<'_>) -> Vec<Line> {

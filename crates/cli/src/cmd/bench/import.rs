@@ -6,11 +6,11 @@ use crate::bench_args::{BenchFormat, ImportArgs};
 use crate::output::{Failure, Sink};
 use crate::progress::Line;
 use linerate_bench::Run;
-use linerate_out::terminal;
+use linerate_out::counted;
+use linerate_report::Style;
 use linerate_report::bench::{Refused, runs_json, runs_text};
 use linerate_snapshot::Snapshot;
 use linerate_store::{Added, Imported, SnapshotRef, TextRef};
-use std::io::Write;
 
 /// A run is no valid result.
 const EXIT_INVALID: u8 = 1;
@@ -37,12 +37,12 @@ pub(super) fn run(a: &ImportArgs) -> Result<u8, Failure> {
         BenchFormat::Json => runs_json(&all, &refused, &mut sink)?,
         _ => {
             if a.quiet {
-                brief(&all, &refused, &mut sink)?;
+                brief(&all, &refused, style, &mut sink)?;
             } else {
                 runs_text(&all, &refused, style, &mut sink)?;
             }
             if let Some((added, path)) = &kept {
-                told(added, path, &mut sink)?;
+                told(added, path, style, &mut sink)?;
             }
         }
     }
@@ -59,23 +59,24 @@ pub(super) fn run(a: &ImportArgs) -> Result<u8, Failure> {
 }
 
 /// How much was read, and the first of what is wrong.
-fn brief(runs: &[Run], refused: &[Refused], sink: &mut Sink) -> Result<(), Failure> {
+fn brief(runs: &[Run], refused: &[Refused], style: Style, sink: &mut Sink) -> Result<(), Failure> {
     const FIRST: usize = 5;
     let invalid: Vec<&Run> = runs.iter().filter(|r| !r.is_valid()).collect();
     let points: usize = runs.iter().map(Run::points).sum();
-    writeln!(
-        sink,
-        "{} runs, {points} values; {} no valid result; {} parts not taken",
-        runs.len(),
+    let counts = format!(
+        "{} with {}; {} invalid; {} not read",
+        counted(runs.len(), "run", "runs"),
+        counted(points, "value", "values"),
         invalid.len(),
-        refused.len()
-    )?;
+        counted(refused.len(), "part", "parts")
+    );
+    style.text(0, &counts, sink)?;
     for run in invalid.iter().take(FIRST) {
         let why = run.void().map_or("", |f| f.what.as_str());
-        writeln!(sink, "  {}: {}", terminal(&run.source.name), terminal(why))?;
+        style.text(2, &format!("{}: {why}", run.source.name), sink)?;
     }
     for r in refused.iter().take(FIRST) {
-        writeln!(sink, "  {}:{}: {}", terminal(&r.name), r.line, terminal(&r.why))?;
+        style.text(2, &format!("{}:{}: {}", r.name, r.line, r.why), sink)?;
     }
     Ok(())
 }
@@ -101,16 +102,16 @@ fn keep(a: &ImportArgs, loaded: &Loaded, nodes: &[Snapshot]) -> Result<(Added, S
     Ok((added, opened.path.display().to_string()))
 }
 
-fn told(added: &Added, path: &str, sink: &mut Sink) -> Result<(), Failure> {
+fn told(added: &Added, path: &str, style: Style, sink: &mut Sink) -> Result<(), Failure> {
     let known = added.known.len();
-    let again = if known > 0 { format!(", {known} known already") } else { String::new() };
-    writeln!(sink, "history: {} new{again} ({path})", added.new.len())?;
+    let again = if known > 0 { format!(", {known} already there") } else { String::new() };
+    style.text(0, &format!("history: {} new{again} ({path})", added.new.len()), sink)?;
     for r in &added.read_differently {
-        writeln!(
-            sink,
-            "  run {} stays as it was read before; today's reading is {}: `linerate bench history --delete {}` and import it again to have it",
+        let what = format!(
+            "run {} is kept as an earlier version read it; this version reads it as {}. To replace it: `linerate bench history --delete {}`, then import it again",
             r.stored, r.given, r.stored
-        )?;
+        );
+        style.text(2, &what, sink)?;
     }
     Ok(())
 }

@@ -171,6 +171,9 @@ fn read(a: &PlanArgs) -> Result<(Snapshot, Option<Box<dyn drive::Node>>), Failur
         Some(path) => Ok((sources::unredacted(path)?, None)),
         None => {
             let node = a.reach.node()?;
+            if node.is_here() {
+                crate::this_machine::is_read();
+            }
             Ok((node.read()?, Some(node)))
         }
     }

@@ -32,7 +32,7 @@ pub(super) fn run(a: &LayoutArgs) -> Result<u8, Failure> {
     if a.part == 0 || a.part > a.split {
         return Err(Failure::new(format!("--part {}: there are {} parts", a.part, a.split)));
     }
-    let snapshot = sources::unredacted(a.source.as_deref().unwrap_or(Path::new("/")))?;
+    let snapshot = sources::unredacted(a.source.as_deref().unwrap_or_else(|| crate::this_machine::path()))?;
     let node = Node::decode(&snapshot);
     let chosen = choose(&node, &a.devices)?;
     for (bdf, why) in &chosen.left_out {

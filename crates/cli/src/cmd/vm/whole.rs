@@ -31,7 +31,7 @@ struct One {
 type Judged<'s> = (Node<'s>, Audit, Plan);
 
 pub(super) fn run(a: &WholeArgs) -> Result<u8, Failure> {
-    let mut host = sources::unredacted(a.source.as_deref().unwrap_or(Path::new("/")))?;
+    let mut host = sources::unredacted(a.source.as_deref().unwrap_or_else(|| crate::this_machine::path()))?;
     if let Some(path) = &a.domain {
         let text = super::read(path)?;
         let domain = libvirt::parse(&text).map_err(Failure::new)?;

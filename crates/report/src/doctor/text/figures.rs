@@ -41,6 +41,9 @@ impl Terminal<'_, '_> {
             if let Some(on_node) = &e.on_node {
                 why.push_str(&format!("; on the node, {on_node}"));
             }
+            if let Some(in_log) = &e.in_log {
+                why.push_str(&format!("; {in_log}"));
+            }
             self.page.text(13, Tone::Dim, &why)?;
         }
         if f.fits_left_out > 0 {

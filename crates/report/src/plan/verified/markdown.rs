@@ -1,6 +1,6 @@
 //! For a ticket.
 
-use super::{ROWS, says_what_was_read};
+use super::{ROWS, are_alike, many_pass, says_what_was_read};
 use crate::VERSION;
 use crate::markdown::{list, more};
 use crate::plan::words::{self, OUTCOMES, proof};
@@ -45,8 +45,11 @@ fn step(word: &str, s: &StepResult, out: &mut dyn Write) -> io::Result<()> {
     if !s.outcome.reason().is_empty() {
         writeln!(out, "- **Because**: {}", inline(s.outcome.reason()))?;
     }
-    for p in &s.proofs {
-        one(p, out)?;
+    for alike in s.proofs.chunk_by(are_alike) {
+        match many_pass(alike) {
+            Some((pass, read)) => writeln!(out, "- [x] {}: effective; read: {}", inline(&pass), inline(&read))?,
+            None => alike.iter().try_for_each(|p| one(p, out))?,
+        }
     }
     Ok(())
 }

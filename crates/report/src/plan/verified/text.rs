@@ -1,6 +1,6 @@
 //! For a terminal: the verdict, then each step, the worst first, then what else changed.
 
-use super::{ROWS, says_what_was_read};
+use super::{ROWS, are_alike, many_pass, says_what_was_read};
 use crate::plan::fold::folded;
 use crate::plan::words::{self, OUTCOMES, proof};
 use crate::style::{self, Page, Style, Tone};
@@ -69,7 +69,12 @@ fn step(page: &mut Page<'_>, word: &str, s: &StepResult) -> io::Result<()> {
     }
     let all = page.shown(1) > 1;
     let so = |p: &Proved| p.outcome.name() == "effective" && matches!(p.proof, Proof::Value { .. });
-    for alike in s.proofs.chunk_by(|a, b| so(a) && so(b)) {
+    for alike in s.proofs.chunk_by(|a, b| so(a) && so(b) || are_alike(a, b)) {
+        if let Some((pass, read)) = many_pass(alike) {
+            page.item(2, "✓", Tone::Good, Tone::Plain, &pass)?;
+            page.field(4, "read", &read)?;
+            continue;
+        }
         let lines = folded(alike.iter().map(|p| proof(&p.proof)), all);
         if lines.len() < alike.len() {
             // What was read there is what the line says.
