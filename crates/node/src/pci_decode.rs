@@ -4,8 +4,8 @@ use crate::cut::{self, Cut};
 use crate::pci::{ExpressRegister, FnId, Kind, Parent, PciFunction, PciTree, absorb};
 use crate::rdma::RdmaDevice;
 use hashbrown::{HashMap, HashSet};
-use linerate_formats::pci::Bdf;
-use linerate_formats::pci::lspci;
+use linerate_formats::pci::caps::Beside;
+use linerate_formats::pci::{Bdf, lspci};
 use linerate_formats::{amd, hwloc_xml, lstopo};
 use linerate_snapshot::{EntryId, Lookup, OutputKind, Place, Reading, Snapshot, Why};
 use std::borrow::Cow;
@@ -146,6 +146,10 @@ fn fill(f: &mut PciFunction<'_>, d: lspci::Device, entry: EntryId, habits: &Habi
         put(&mut f.link.width, e.link_width.filter(|w| w.plausible()), sta);
         put(&mut f.link.max_speed, e.link_cap_speed, cap);
         put(&mut f.link.max_width, e.link_cap_width.filter(|w| w.plausible()), cap);
+        // `(ok)` of a line without the other register: the maximum is the same.
+        let same = |is: Option<Beside>| is == Some(Beside::Equal);
+        put(&mut f.link.max_speed, e.link_speed.filter(|_| same(e.link_speed_is)), sta);
+        put(&mut f.link.max_width, e.link_width.filter(|w| w.plausible() && same(e.link_width_is)), sta);
     }
     f.bars = std::mem::take(&mut f.bars).or_regions(d.regions, base);
 }

@@ -202,10 +202,13 @@ pub(crate) fn devices(node: &Node<'_>) -> String {
             format!("{n} {what} ({})", inside.join(", "))
         });
     }
-    if parts.is_empty() {
+    let all = node.pci.functions.len();
+    let unnamed = node.pci.functions.iter().filter(|f| f.class.known().is_none()).count();
+    if unnamed > 0 {
+        parts.push(format!("{unnamed} of a kind that is not shown"));
+    } else if parts.is_empty() {
         parts.push("no NVIDIA GPU, no RDMA NIC".to_owned());
     }
-    let all = node.pci.functions.len();
     format!("{}; {all} PCI function{} in all", parts.join(", "), if all == 1 { "" } else { "s" })
 }
 

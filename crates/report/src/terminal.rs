@@ -10,7 +10,7 @@ use crate::words::Words;
 use crate::{Counts, Report, VERSION, about, suppressed};
 use linerate_node::pci::Kind;
 use linerate_remedy::On;
-use linerate_rules::{Audit, Evidence, Quality, Severity, Status, Verdict};
+use linerate_rules::{Audit, Cx, DependsOn, Evidence, Quality, Severity, Status, Verdict};
 use linerate_snapshot::Place;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -103,14 +103,22 @@ impl Terminal<'_, '_> {
 
     /// On a machine without the devices in question most rules hold for nothing; silence would look like health.
     fn what_applies(&self) -> Option<String> {
-        let pci = &self.report.node.pci;
-        pci.seen?;
+        let Report { node, snapshot, .. } = self.report;
+        let pci = &node.pci;
+        let place = match (Cx { node, snapshot }).is_excerpt(pci.seen?) {
+            true => "in this text, which may be an excerpt",
+            false => "here",
+        };
         let has = |kind| pci.of_kind(kind).next().is_some();
+        // One whose kind is not shown may be either.
+        if pci.functions.iter().any(|f| f.class.known().is_none()) {
+            return None;
+        }
         let missing = match (has(Kind::Gpu) || has(Kind::AmdGpu), has(Kind::RdmaNic) || has(Kind::DataDirect)) {
             (true, true) => return None,
-            (false, false) => "No NVIDIA GPU and no RDMA NIC here",
-            (true, false) => "No RDMA NIC here",
-            (false, true) => "No NVIDIA GPU here",
+            (false, false) => "No NVIDIA GPU and no RDMA NIC",
+            (true, false) => "No RDMA NIC",
+            (false, true) => "No NVIDIA GPU",
         };
         let (mut all, mut hold) = (BTreeSet::new(), BTreeSet::new());
         for v in &self.report.audit.verdicts {
@@ -119,7 +127,7 @@ impl Terminal<'_, '_> {
                 hold.insert(v.rule.id);
             }
         }
-        Some(format!("{missing}: {} of {} rules apply, none is about a GPU–NIC path", hold.len(), all.len()))
+        Some(format!("{missing} {place}: {} of {} rules apply, none is about a GPU–NIC path", hold.len(), all.len()))
     }
 
     fn list(&mut self, faults: &[Fault<'_>]) -> io::Result<()> {
@@ -283,10 +291,15 @@ impl Terminal<'_, '_> {
         Ok(())
     }
 
-    /// What fails where the rule holds; whether it holds here, the role decides.
+    /// What fails, unless something that is not known exempts it.
     fn would_fail(&mut self) -> io::Result<()> {
-        let groups = group(would_fail(self.report.audit));
-        self.page.heading_of(&groups, "DEPENDS ON THE ROLE (set it with --role)")?;
+        self.depends_on(DependsOn::Role, "DEPENDS ON THE ROLE (set it with --role)")?;
+        self.depends_on(DependsOn::Device, "DEPENDS ON WHAT THE DEVICE IS (not in the text)")
+    }
+
+    fn depends_on(&mut self, what: DependsOn, heading: &str) -> io::Result<()> {
+        let groups = group(would_fail(self.report.audit, what));
+        self.page.heading_of(&groups, heading)?;
         for g in &groups {
             let severity = g.first().severity().name().to_uppercase();
             self.page.item(
@@ -372,9 +385,21 @@ fn headline(g: &Group<'_>, whole: bool) -> String {
     if about.is_empty() { format!("{id}: {}", g.message()) } else { format!("{id}: {about}: {}", g.message()) }
 }
 
-/// Answers that are unknown only because the node's role is, and that fail where the rule holds.
-fn would_fail(audit: &Audit) -> impl Iterator<Item = &Verdict> {
-    audit.with(Status::Unknown).filter(|v| v.finding.would_fail)
+/// Answers that are unknown only because this is, and fail otherwise.
+fn would_fail(audit: &Audit, what: DependsOn) -> impl Iterator<Item = &Verdict> {
+    audit.with(Status::Unknown).filter(move |v| v.finding.depends_on == Some(what))
+}
+
+/// How many there are of these, and what would exempt them.
+fn exempted(audit: &Audit) -> Option<String> {
+    let of = |what| would_fail(audit, what).count();
+    let by = match (of(DependsOn::Role), of(DependsOn::Device)) {
+        (0, 0) => return None,
+        (n, 0) => (n, "unless the node's role exempts it (--role)"),
+        (0, n) => (n, "unless the device is neither GPU nor NIC"),
+        (role, device) => (role + device, "unless the node's role (--role) or the kind of device exempts it"),
+    };
+    Some(format!("{}, {}", counted(by.0, "check fails", "checks fail"), by.1))
 }
 
 fn unknown_answers(n: u32) -> String {
@@ -386,7 +411,7 @@ fn verdict(counts: &Counts, audit: &Audit) -> (Tone, String) {
     let exit_code = audit.exit_code();
     let set_aside = suppressed::count(audit.suppressed.len() as u64);
     let bad: Vec<String> = counts.worst_first().map(|(s, n)| format!("{n} {}", s.name())).collect();
-    let would = would_fail(audit).count();
+    let exempted = exempted(audit);
     let below = suppressed::below(counts, &audit.terms);
     let unknown = if counts.unknown > 0 {
         format!("; {} unknown", counted(counts.unknown as usize, "answer", "answers"))
@@ -410,9 +435,8 @@ fn verdict(counts: &Counts, audit: &Audit) -> (Tone, String) {
         _ => (
             Tone::Doubt,
             match (counts.pass, counts.unknown) {
-                (_, n) if would > 0 => {
-                    let checks = counted(would, "check fails", "checks fail");
-                    format!("UNKNOWN: {checks}, unless the node's role exempts it (--role); {}", unknown_answers(n))
+                (_, n) if exempted.is_some() => {
+                    format!("UNKNOWN: {}; {}", exempted.unwrap_or_default(), unknown_answers(n))
                 }
                 // What was not judged is not good.
                 (0, 0) => "UNKNOWN: nothing was judged, and part of the source was left out".to_owned(),

@@ -1,6 +1,6 @@
 //! Runs the catalogue over a node, for a reader of every answer. [`crate::Survey`] is for those who count.
 
-use crate::finding::{About, Depth, Finding, Findings, Status, Subject};
+use crate::finding::{About, DependsOn, Depth, Finding, Findings, Status, Subject};
 use crate::rule::{Cx, Rule, Severity};
 use crate::terms::{Suppression, Terms, Usage};
 use linerate_node::Node;
@@ -179,7 +179,7 @@ pub(crate) fn judge(rule: &Rule, cx: &Cx<'_>, out: &mut Findings) {
         }
         if needs_role && matches!(f.status, Status::Pass | Status::Fail) {
             let would = f.status.name();
-            f.would_fail = f.status == Status::Fail;
+            f.depends_on = (f.status == Status::Fail).then_some(DependsOn::Role);
             f.reword(|was| {
                 let roles = join(rule);
                 format!("holds on {roles} only, and the role of this node is unknown; there it would {would}: {was}")

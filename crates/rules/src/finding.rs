@@ -134,10 +134,19 @@ pub struct Finding {
     pub remedy: Option<Box<Remedy>>,
     /// How to see what was not seen.
     pub see: Option<Text>,
-    /// It is unknown only because the node's role is; where the rule holds, it fails.
-    pub would_fail: bool,
+    /// It is unknown only because this is; else it fails.
+    pub depends_on: Option<DependsOn>,
     /// What it follows from, where that fails ([`crate::Causes`]): were it right, this would be, too.
     pub(crate) follows: Vec<(&'static str, About)>,
+}
+
+/// What is not known, and decides whether something is a fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DependsOn {
+    /// The node's role: the rule holds for some only.
+    Role,
+    /// What the device is: of a GPU or a NIC it is a fault.
+    Device,
 }
 
 /// Of which subject an answer is a cause.
@@ -191,6 +200,12 @@ impl Finding {
         self
     }
 
+    /// Says that it fails, unless this exempts it.
+    pub(crate) fn depends_on(&mut self, what: DependsOn) -> &mut Self {
+        self.depends_on = Some(what);
+        self
+    }
+
     /// Says how to see what was not seen.
     pub fn see(&mut self, how: impl Words) -> &mut Self {
         if self.depth == Depth::Whole {
@@ -240,7 +255,7 @@ impl Findings {
             severity: None,
             depth,
             proven: false,
-            would_fail: false,
+            depends_on: None,
             subject,
             message: if depth >= Depth::Said { message.words() } else { Text::Borrowed("") },
             evidence: Vec::new(),

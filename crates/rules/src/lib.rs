@@ -38,7 +38,7 @@ pub mod xid;
 pub use acs::{AcsAsked, acs_asked_for};
 pub use cmdline::words::{domain_asked_for, iommu_turned_off};
 pub use engine::{Audit, Causes, Verdict, answers, audit};
-pub use finding::{About, Depth, Evidence, Finding, Findings, Status, Subject, Words};
+pub use finding::{About, DependsOn, Depth, Evidence, Finding, Findings, Status, Subject, Words};
 pub use registry::{Area, areas, find, rules};
 pub use remedy::{Action, Remedy};
 pub use rule::{Cx, Effect, Myth, Quality, Roles, Rule, Severities, Severity, Source};

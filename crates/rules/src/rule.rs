@@ -206,7 +206,8 @@ impl Cx<'_> {
     }
 
     /// Whether the list of PCI functions may be a part of the machine's.
-    pub(crate) fn is_excerpt(&self, list: Place) -> bool {
+    #[must_use]
+    pub fn is_excerpt(&self, list: Place) -> bool {
         self.is_pasted(list) && !self.shows_bridges()
     }
 

@@ -5,7 +5,7 @@ mod common;
 
 use linerate_node::Node;
 use linerate_node::context::Role;
-use linerate_rules::{Audit, Severity, Status, audit, rules};
+use linerate_rules::{Audit, DependsOn, Severity, Status, audit, rules};
 use linerate_snapshot::{Output, OutputKind, Snapshot};
 use std::path::Path;
 
@@ -68,6 +68,45 @@ fn pasted(name: &str, text: &str) -> Snapshot {
 
 fn statuses(a: &Audit, rule: &str) -> Vec<(Status, Severity)> {
     said(a, rule).into_iter().map(|(_, st, sev, _)| (st, sev)).collect()
+}
+
+/// What `grep LnkSta` leaves: the words of `lspci` stand for the maximum, and the command for the device, as far as they go.
+#[test]
+fn lines_of_links_are_judged_as_far_as_they_tell() {
+    const DEVICE: Option<DependsOn> = Some(DependsOn::Device);
+    const NIC: &str = "3b:00.0 Ethernet controller: Mellanox Technologies MT2892 Family [ConnectX-6 Dx]\n";
+    const GPU: &str = "3b:00.0 3D controller: NVIDIA Corporation GH100 [H100 SXM5 80GB] (rev a1)\n";
+    const ASKED: &str = "$ lspci -s 3b:00.0 -vv | grep Lnk\n";
+    let bad = "\t\tLnkSta:\tSpeed 8GT/s (downgraded), Width x8 (downgraded)\n";
+    let cap = "\t\tLnkCap:\tPort #0, Speed 16GT/s, Width x16, ASPM not supported\n";
+    let right = "\t\tLnkSta:\tSpeed 16GT/s (ok), Width x16 (ok)\n";
+    let silent = "\t\tLnkSta:\tSpeed 8GT/s, Width x8\n";
+    let port = "$ lspci -vv | grep Lnk\n";
+    use Status::{Fail, NotApplicable, Pass, Unknown};
+    for (text, speed, width, depends) in [
+        (format!("{NIC}{bad}"), Fail, Fail, None),
+        (format!("{NIC}{cap}{bad}"), Fail, Fail, None),
+        (format!("{NIC}{right}"), Pass, Pass, None),
+        (format!("{NIC}{silent}"), Unknown, Unknown, None),
+        // A GPU may be idle; its width is not.
+        (format!("{GPU}{bad}"), Unknown, Fail, None),
+        (format!("{GPU}{cap}{bad}"), NotApplicable, Fail, None),
+        (format!("{ASKED}{bad}"), Unknown, Unknown, DEVICE),
+        (format!("{ASKED}{cap}{bad}"), Unknown, Unknown, DEVICE),
+        (format!("{ASKED}{cap}$ lspci -s 3b:00.0 -vv | grep LnkSta\n{bad}"), Unknown, Unknown, DEVICE),
+        (format!("{ASKED}{right}"), Pass, Pass, None),
+        (format!("{ASKED}{silent}"), Unknown, Unknown, None),
+        // The device's own line below the command: it is known.
+        (format!("{ASKED}{NIC}{bad}"), Fail, Fail, None),
+        // Lines of nobody knows which device are of none.
+        (format!("{port}{bad}"), Unknown, Unknown, None),
+    ] {
+        let a = told(&pasted("a.txt", &text), Role::BareMetal);
+        assert_eq!(statuses(&a, "pcie/link-speed").first().map(|s| s.0), Some(speed), "speed: {text}");
+        assert_eq!(statuses(&a, "pcie/link-width").first().map(|s| s.0), Some(width), "width: {text}");
+        let found = a.verdicts.iter().filter(|v| v.rule.id == "pcie/link-width").map(|v| v.finding.depends_on);
+        assert_eq!(found.collect::<Vec<_>>(), [depends], "{text}");
+    }
 }
 
 #[test]

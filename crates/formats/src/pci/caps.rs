@@ -181,6 +181,10 @@ pub struct Express {
     pub link_speed: Option<LinkSpeed>,
     /// LnkSta.
     pub link_width: Option<LinkWidth>,
+    /// What `lspci` says of the speed beside the device's own maximum.
+    pub link_speed_is: Option<Beside>,
+    /// What `lspci` says of the width beside the device's own maximum.
+    pub link_width_is: Option<Beside>,
     /// LnkCtl bits 1:0 are not zero (L0s or L1 enabled).
     pub aspm_enabled: Option<bool>,
     /// LnkCtl bit 1: L1.
@@ -199,6 +203,17 @@ pub struct Express {
     pub atomic_requester: Option<bool>,
     /// Lines of the text on which a register was printed (`None` for binary input): DevCtl, LnkCap, LnkSta, DevCtl2.
     pub lines: ExpressLines,
+}
+
+/// A value of LnkSta beside that of LnkCap, in the words of `lspci` (3.6.2 and later; later releases leave `(ok)` out).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum Beside {
+    /// `(ok)`: equal.
+    Equal,
+    /// `(downgraded)`: less.
+    Less,
+    /// `(overdriven)`: more.
+    More,
 }
 
 /// 1-based lines of the registers of [`Express`] in `lspci` text; 0 where not printed or binary input.

@@ -66,9 +66,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     if out.is_empty() {
         match answered {
-            Some(at) => out
-                .pass(Subject::Node, format_args!("all {} functions that are listed answer", pci.functions.len()))
-                .at(at),
+            Some(at) => {
+                out.pass(Subject::Node, format_args!("every listed function answers ({})", pci.functions.len())).at(at)
+            }
             None => {
                 out.unknown(Subject::Node, "no configuration space in this source").see("add `lspci -D -vvv` as root")
             }

@@ -1,7 +1,7 @@
 //! `pcie/link-width`.
 
 use super::{AMD_SMI_LINK, LINK_ABI, PHYSICAL, PRINT_LINK_STATUS, links};
-use crate::{Cx, Effect, Finding, Findings, Myth, Remedy, Rule, Severities, Severity};
+use crate::{Cx, DependsOn, Effect, Finding, Findings, Myth, Remedy, Rule, Severities, Severity};
 use linerate_node::amd::AmdGpu;
 use linerate_node::pci::{FnId, PciFunction};
 
@@ -46,8 +46,35 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             of_tool(g, out);
         }
     }
+    for f in links::unnamed(cx) {
+        of_unnamed(f, out);
+    }
     if out.is_empty() || !links::ends(cx).is_empty() {
         links::judge_ends(cx, out, judge);
+    }
+}
+
+/// A device that only its address names: it may be a port, whose card may have fewer lanes.
+fn of_unnamed(f: &PciFunction<'_>, out: &mut Findings) {
+    let Some(width) = f.link.width.known() else { return };
+    let less = f.express.known().is_some_and(|e| links::is_less(e.link_width_is));
+    let (at, max_at) = (f.link.width.place(), f.link.max_width.place());
+    let open = "in a port, the card may have no more lanes";
+    match f.link.max_width.known() {
+        Some(max) if width >= max => {
+            out.pass(f.bdf, format_args!("{width} of {max}")).at(at).at(max_at);
+        }
+        Some(max) => {
+            let found = out.unknown(f.bdf, format_args!("{width} of {max}; {open}"));
+            found.at(at).at(max_at).see(links::see(f)).depends_on(DependsOn::Device);
+        }
+        None if less => {
+            let found = out.unknown(f.bdf, format_args!("{width}, downgraded as lspci says; {open}"));
+            found.at(at).see(links::see(f)).depends_on(DependsOn::Device);
+        }
+        None => {
+            out.unreadable(f.bdf, "lanes that the device has", &f.link.max_width);
+        }
     }
 }
 
@@ -84,6 +111,10 @@ fn judge<'o>(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &'o mut Findings) 
         return out.unreadable(f.bdf, "lanes in use", &f.link.width);
     };
     let (Some(can), Some(own)) = (tree.possible_width(id), f.link.max_width.known().copied()) else {
+        if f.express.known().is_some_and(|e| links::is_less(e.link_width_is)) {
+            let text = format_args!("{width}, downgraded as lspci says: the device has more lanes");
+            return out.fail(f.bdf, text).at(f.link.width.place()).fix(|| reseat(cx, f));
+        }
         return out.unreadable(f.bdf, "lanes that the device has", &f.link.max_width);
     };
     let (at, max_at) = (f.link.width.place(), f.link.max_width.place());
@@ -92,16 +123,8 @@ fn judge<'o>(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &'o mut Findings) 
         None => String::new(),
     };
     if width < can {
-        out.fail(f.bdf, format_args!("{width}{} of {can}{}", carries(width), carries(can))).at(at).at(max_at).fix(
-            || {
-                Remedy::physical(
-                    "reseat the card and its riser; check the slot's bifurcation; try another slot",
-                    format!("reseat {} {}", cx.node.name_of(f), f.bdf),
-                )
-                .because("the node must be powered off")
-                .prove(format!("sys/bus/pci/devices/{}/current_link_width", f.bdf))
-            },
-        )
+        let text = format_args!("{width}{} of {can}{}", carries(width), carries(can));
+        out.fail(f.bdf, text).at(at).at(max_at).fix(|| reseat(cx, f))
     } else if can < own {
         let above = tree.bridge_above(id).map(|p| tree.get(p));
         out.fail(f.bdf, format_args!("the slot has {can}{}, the card {own}{}", carries(can), carries(own)))
@@ -111,4 +134,13 @@ fn judge<'o>(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &'o mut Findings) 
     } else {
         out.pass(f.bdf, format_args!("{width} of {can}")).at(at).at(max_at)
     }
+}
+
+fn reseat(cx: &Cx<'_>, f: &PciFunction<'_>) -> Remedy {
+    Remedy::physical(
+        "reseat the card and its riser; check the slot's bifurcation; try another slot",
+        format!("reseat {} {}", cx.node.name_of(f), f.bdf),
+    )
+    .because("the node must be powered off")
+    .prove(format!("sys/bus/pci/devices/{}/current_link_width", f.bdf))
 }

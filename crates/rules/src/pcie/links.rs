@@ -2,7 +2,7 @@
 
 use crate::{Cx, Finding, Findings, Subject};
 use linerate_formats::pci::Bdf;
-use linerate_formats::pci::caps::PortType;
+use linerate_formats::pci::caps::{Beside, PortType};
 use linerate_formats::units::GBps;
 use linerate_node::amd::AmdGpu;
 use linerate_node::pci::{FnId, Kind, PciFunction, PciTree};
@@ -16,6 +16,24 @@ pub(super) fn judge_ends(
     for (id, f) in some_ends(cx, out).unwrap_or_default() {
         judge(cx, id, f, out);
     }
+}
+
+/// Devices of which a text shows the link and not what they are: `lspci -s 3b:00.0 -vv | grep LnkSta`.
+pub(super) fn unnamed<'a>(cx: &Cx<'a>) -> Vec<&'a PciFunction<'a>> {
+    let is_unnamed =
+        |f: &PciFunction<'_>| f.kind == Kind::Unknown && f.class.known().is_none() && f.vendor.known().is_none();
+    let has_link = |f: &PciFunction<'_>| f.link.speed.known().is_some() || f.link.width.known().is_some();
+    cx.node.pci.iter().map(|(_, f)| f).filter(|f| is_unnamed(f) && has_link(f)).collect()
+}
+
+/// What `lspci` says of a value beside the device's own maximum, where the text does not show that.
+pub(super) fn is_less(is: Option<Beside>) -> bool {
+    is == Some(Beside::Less)
+}
+
+/// The command that shows what a device is.
+pub(super) fn see(f: &PciFunction<'_>) -> String {
+    format!("lspci -nn -vvv -s {} as root", f.bdf)
 }
 
 /// [`ends`]; `None` where a node has none, and then the rule does not apply.

@@ -14,6 +14,7 @@ use crate::texts::Texts;
 use crate::{Pasted, Snapshot};
 use line::{Class, function};
 use linerate_formats::bounds::{DOCTOR_BLOCK_NODES, DOCTOR_BLOCKS, DOCTOR_FRAGMENTS, DOCTOR_TEXT};
+use linerate_formats::pci::lspci;
 use linerate_formats::{Gives, Kind};
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
@@ -126,7 +127,9 @@ impl Node {
 pub fn has_no_device(kind: Kind, bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
     kind == Kind::AcsControls
-        || kind == Kind::Lspci && text.contains("ACSCtl:") && !text.lines().any(|l| function(l).is_some())
+        || kind == Kind::Lspci
+            && text.contains("ACSCtl:")
+            && !text.lines().any(|l| function(l).or_else(|| lspci::device_of_command(l)).is_some())
 }
 
 /// The nodes that the texts in a file make. `host`: whose those are above which no command line names one.
@@ -239,6 +242,7 @@ fn go_together(a: &Block, b: &Block) -> bool {
 fn keys(kind: Kind, text: &str) -> HashSet<String> {
     let said = || text.lines().filter(|l| Class::of(l) != Class::Prompt);
     match kind {
+        // `grep` leaves the lines of one device, which only the command names. Two registers of it are not two machines.
         Kind::Lspci => text.lines().filter_map(function).map(|bdf| bdf.to_string()).collect(),
         Kind::Lscpu => said().filter_map(|l| l.split_once(':')).map(|(key, _)| key.trim().to_owned()).collect(),
         Kind::Dmidecode => said().filter(|l| l.ends_with(" Information")).map(|l| l.trim().to_owned()).collect(),

@@ -60,6 +60,8 @@ impl ConfigSpace<'_> {
             link_cap_width: linkcap.map(width),
             link_speed: linksta.and_then(|v| speed(v.into())),
             link_width: linksta.map(|v| width(v.into())),
+            link_speed_is: None,
+            link_width_is: None,
             aspm_enabled: linkctl.map(|v| v & 3 != 0),
             aspm_l1: linkctl.map(|v| v & 2 != 0),
             ten_bit_tag_completer: devcap2.map(|v| v & 1 << 16 != 0),

@@ -1,6 +1,6 @@
 //! The words in which `lspci` writes the fields of registers.
 
-use super::super::caps::{PortType, ResizableBar};
+use super::super::caps::{Beside, PortType, ResizableBar};
 use super::super::{LinkSpeed, LinkWidth};
 use crate::text::after;
 
@@ -70,6 +70,16 @@ pub(super) fn speed_and_width(text: &str) -> (Option<LinkSpeed>, Option<LinkWidt
     let speed = after(text, "Speed ").and_then(|t| Some(t.split_once("GT/s")?.0)).and_then(LinkSpeed::parse);
     let width = after(text, "Width x").and_then(|t| digits(t).parse().ok()).map(LinkWidth);
     (speed, width)
+}
+
+/// What `Speed 8GT/s (downgraded), Width x8 (ok)` says of both beside the device's own maximum.
+pub(super) fn beside(text: &str) -> (Option<Beside>, Option<Beside>) {
+    let of = |mark| {
+        let value = after(text, mark)?.split(',').next()?;
+        let words = [("(ok)", Beside::Equal), ("(downgraded)", Beside::Less), ("(overdriven)", Beside::More)];
+        words.into_iter().find(|(word, _)| value.contains(word)).map(|(_, is)| is)
+    };
+    (of("Speed "), of("Width x"))
 }
 
 /// `current size: 256MB, supported: 256MB 512MB 1GB …`

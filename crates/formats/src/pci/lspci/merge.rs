@@ -53,6 +53,9 @@ pub(super) fn merge(first: &mut Device, later: Device) {
 
 /// Adds to `first` the capabilities that only `later` shows.
 pub(super) fn capabilities(first: &mut Capabilities, later: Capabilities) {
+    if let (Cap::Present(first, _), Cap::Present(later, _)) = (&mut first.express, &later.express) {
+        link(first, later);
+    }
     better(&mut first.express, later.express, |e| {
         *e != Express { port_type: e.port_type, lines: e.lines, ..Express::default() }
     });
@@ -62,6 +65,19 @@ pub(super) fn capabilities(first: &mut Capabilities, later: Capabilities) {
     better(&mut first.sriov, later.sriov, |c: &SrIov| c.total_vfs.is_some());
     better(&mut first.ari, later.ari, |c: &Ari| c.next_function.is_some());
     better(&mut first.rebar, later.rebar, |c: &ResizableBars| c.bars != ResizableBars::default().bars);
+}
+
+/// Registers of the link that only a later text shows: `lspci -vv | grep LnkCap`, then `grep LnkSta`.
+fn link(first: &mut Express, later: &Express) {
+    if first.lines.lnkcap == 0 {
+        (first.link_cap_speed, first.link_cap_width) = (later.link_cap_speed, later.link_cap_width);
+        first.lines.lnkcap = later.lines.lnkcap;
+    }
+    if first.lines.lnksta == 0 {
+        (first.link_speed, first.link_width) = (later.link_speed, later.link_width);
+        (first.link_speed_is, first.link_width_is) = (later.link_speed_is, later.link_width_is);
+        first.lines.lnksta = later.lines.lnksta;
+    }
 }
 
 /// Registers are better than a mere name, which is better than its certain absence, which is better than nothing seen.

@@ -15,6 +15,7 @@
 //! sight of each fact is kept, later ones add what was missing.
 
 pub mod acs_alone;
+mod asked;
 mod block;
 mod device;
 mod fields;
@@ -28,6 +29,7 @@ mod registers;
 pub mod tree;
 mod vendor;
 
+pub use asked::device_of_command;
 pub use device::{Device, Region, RegionKind, Verbosity};
 pub use groups::{in_group, without_group};
 
@@ -146,6 +148,8 @@ pub fn read(bytes: &[u8]) -> Result<Kept<Device>, ParseError> {
     let mut devices = Devices::default();
     let mut block: Option<Block> = None;
     let mut groups = groups::Groups::default();
+    // What the command above asks for, until a line shows a device.
+    let mut asked: Option<Device> = None;
     for line in lines::lines(&text) {
         let (line, group) = groups.take(&line);
         if line.text.is_empty() {
@@ -163,8 +167,18 @@ pub fn read(bytes: &[u8]) -> Result<Kept<Device>, ParseError> {
             if let Some((number, named)) = group {
                 (device.iommu_group, device.iommu_group_line) = (Some(number), named);
             }
+            asked = None;
             let next = device.bdf;
             devices.push(block.replace(Block::new(device)), Some(next));
+        } else if let Some(of) = asked::command(&line) {
+            // What is below a command is not of a device above it.
+            devices.push(block.take(), None);
+            asked = of;
+        } else if let Some(device) = asked.take_if(|_| asked::is_of_device(&line)) {
+            let next = device.bdf;
+            let mut begun = Block::new(device);
+            begun.line(&line);
+            devices.push(block.replace(begun), Some(next));
         } else if let Some(block) = &mut block {
             block.line(&line);
         }

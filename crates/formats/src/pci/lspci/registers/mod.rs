@@ -5,7 +5,7 @@ mod flags;
 pub(super) use flags::acs_flags;
 
 use super::device::Verbosity;
-use super::fields::{hex_u8, number_before, port_type, resizable, sign, speed_and_width};
+use super::fields::{beside, hex_u8, number_before, port_type, resizable, sign, speed_and_width};
 use crate::pci::caps::{Acs, AcsBits, Aer, Ari, Ats, Cap, Capabilities, Express, ResizableBars, Spot, SrIov, Unseen};
 use crate::text::after;
 
@@ -203,6 +203,7 @@ impl Registers {
                 let e = self.express(n);
                 e.lines.lnksta = n;
                 (e.link_speed, e.link_width) = speed_and_width(value);
+                (e.link_speed_is, e.link_width_is) = beside(value);
                 Some(Register::Other)
             }
             "LnkCtl" => {
