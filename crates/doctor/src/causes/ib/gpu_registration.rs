@@ -20,12 +20,13 @@ pub(super) static CAUSE: Cause = Cause {
           the driver refuses the dma-buf for this topology, or the NIC's driver cannot import one.",
     confirm: &[
         "the kernel's log at that time: `nvidia-peermem`, `NVRM`, `dma-buf attach`",
-        "`ib_write_bw --use_cuda=0` (with and without --use_cuda_dmabuf) on the same NIC",
+        "`ib_write_bw --use_cuda=0` (with and without --use_cuda_dmabuf; AMD: --use_rocm=0) on the same NIC",
         "NCCL_DMABUF_ENABLE=0 or NCCL_NET_GDR_LEVEL=LOC: does the job run?",
     ],
     refute: &["it fails with GPUDirect RDMA off as well"],
     remedy: Advice::Investigate(
-        "Read the kernel's log at the time of the failure; rebuild nvidia-peermem for this driver and RDMA stack, or use DMA-BUF",
+        "Read the kernel's log at the time of the failure. NVIDIA: rebuild nvidia-peermem for this driver and RDMA stack, or use DMA-BUF. \
+         AMD: use DMA-BUF (a kernel with CONFIG_PCI_P2PDMA), or the peer memory of amdkfd (memory_peers/amdkfd in /sys)",
     ),
     sources: &[WRAP],
     severity: Severity::Critical,
