@@ -171,8 +171,8 @@ fn who_is_who_is_the_same_from_the_index_and_from_snapshots() {
         "one node was renamed: renamed-a, renamed-b",
         "one node has several names: twice-a, twice-b",
         "machines with different boards have the same machine id",
-        "one board had several installed systems, one after the other: anew",
-        "2 different machines are called swapped",
+        "one board had several system installations, one after the other: anew",
+        "2 different machines have the name swapped",
     ];
     assert!(remarks.len() == expected.len() && expected.iter().all(|e| remarks.iter().any(|r| r.starts_with(e))));
     // All were mended: nobody is found by an older snapshot.
@@ -206,7 +206,7 @@ fn a_node_with_other_addresses_is_said_by_the_index_and_by_snapshots() {
         whole(b2, "3", "3", true),
     ]);
     let (count, remarks) = fleet.both();
-    assert_eq!((count, remarks), (3, vec!["card is the same machine with other hardware addresses (eth0)".to_owned()]));
+    assert_eq!((count, remarks), (3, vec!["card is the same machine, but with other hardware addresses (eth0)".to_owned()]));
 }
 
 /// A clock that ran ahead, a file with a name of its own, and a newest snapshot that cannot be read.

@@ -200,7 +200,7 @@ fn a_policy_wishes_labels() {
     assert_eq!(lab.verify(true).0, 0);
     assert_eq!(lab.rollback().0, 0);
     assert_eq!(lab.stands(), start());
-    // Where no cluster is named, nothing of them is planned.
+    // Where no cluster is given, nothing of them is planned.
     let (code, text) = lab.run_to(&["plan", "--root", &root, "--policy", &policy], "", false);
     assert!(code == 1 && !text.contains("Kubernetes node n1"), "{text}");
 }
@@ -267,7 +267,7 @@ fn another_machines_object_and_another_clusters_change_nothing() {
     let (code, text) = lab.run(&["apply", &file, "--root", &root, "--yes", "--kube-node", "n2"]);
     assert!(code == 3 && text.contains("--kube-node names n2"), "{text}");
     let (code, text) = lab.run_to(&["apply", &file, "--root", &root, "--yes"], "", false);
-    assert!(code == 3 && text.contains("no cluster is named"), "{text}");
+    assert!(code == 3 && text.contains("no cluster is given"), "{text}");
     assert_eq!(lab.stands(), start());
 }
 

@@ -119,7 +119,7 @@ pub fn xid(number: u32, style: Style) -> String {
         let advice = j.advice();
         page.field(0, "do", if advice.is_empty() { "nothing" } else { &advice })?;
         if m.immediate == Bucket::WorkflowNvlink5Err {
-            page.field(0, "", "unit and status in the line decide: `linerate audit` and `linerate doctor` read them")?;
+            page.field(0, "", "the cause depends on unit and status in the line: `linerate audit` and `linerate doctor` read them")?;
         }
         page.text(0, Tone::Dim, "`linerate explain gpumem/xid` shows how logs are judged")?;
         sources(&[if m.source == "nverror.h" { xid::NUMBERS } else { xid::CATALOGUE }], page)
@@ -313,7 +313,7 @@ pub fn catalogue_index(areas: &[Area<'_>]) -> String {
     let _ = writeln!(
         s,
         "\n# Rules\n\n{n} rules in {} areas. The same text on a node: `linerate explain RULE`. A rule answers pass, fail, unknown\n\
-         (it could not be seen, and it says how to see it) or not-applicable (with the reason).",
+         (the data is missing, and the answer says how to get it) or not-applicable (with the reason).",
         areas.len()
     );
     for (area, about, rules) in areas {

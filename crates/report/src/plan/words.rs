@@ -12,7 +12,7 @@ pub(super) fn condition(c: &Condition) -> String {
     match c {
         Condition::Program { name, package } if package.is_empty() => format!("{name} is installed"),
         Condition::Program { name, package } => format!("{name} is installed (package {package})"),
-        Condition::Exists { path } => format!("{path} is there"),
+        Condition::Exists { path } => format!("{path} exists"),
         Condition::Value { path, value } => format!("{path} reads {value}"),
         Condition::Cmdline { has, lacks } => cmdline(has, lacks),
         Condition::NoLockdown => "the kernel is not locked down".to_owned(),
@@ -113,7 +113,7 @@ pub(super) fn ending(plan: &Plan) -> String {
     }];
     let dangerous: Vec<&str> = plan.dangerous().map(|s| s.id.as_str()).collect();
     if !dangerous.is_empty() {
-        out.push(format!("dangerous, done only when named: {}", dangerous.join(", ")));
+        out.push(format!("dangerous, applied only if named: {}", dangerous.join(", ")));
     }
     if plan.node.redacted && !plan.steps.is_empty() {
         out.push("made from a redacted snapshot: `linerate apply` refuses it".to_owned());
@@ -170,9 +170,9 @@ pub(super) fn verdict(v: &Verification) -> String {
 /// The second line.
 pub(super) fn judged(v: &Verification) -> String {
     let boot = match v.rebooted {
-        Some(true) => "started since the plan was made",
+        Some(true) => "rebooted since the plan was made",
         Some(false) => "not rebooted since the plan was made",
-        None => "not known whether it was started since the plan was made",
+        None => "not known whether it was rebooted since the plan was made",
     };
     format!("{}: {boot} (exit code {})", v.after, v.exit_code())
 }

@@ -28,7 +28,7 @@ impl Terminal<'_, '_> {
         }
         if f.fits.is_empty() && !f.reached {
             let what = if f.ceiling.is_some() {
-                "nothing that is known"
+                "no known cause"
             } else {
                 "nothing unusual, as far as a table alone shows"
             };

@@ -9,7 +9,7 @@ fn the_nodes_own_writing_is_no_conflict_and_somebody_elses_is() {
     assert_eq!(lab.apply(false).ended, Ended::Proven, "read again, and tried again");
     let lab = Lab::new();
     lab.cluster.state().beats = 1000;
-    assert!(why(&lab.apply(false).ended).contains("changed all the time") && lab.cluster.sent().is_empty());
+    assert!(why(&lab.apply(false).ended).contains("others keep changing") && lab.cluster.sent().is_empty());
     // Another label of the object is nobody's concern, the same one is.
     let lab = Lab::new();
     lab.cluster.state().thief = Some(("zone", "b"));
@@ -45,7 +45,7 @@ fn what_the_plan_does_not_expect_changes_nothing() {
     untouched(&lab, "another machine");
     let mut lab = Lab::new();
     lab.kube = None;
-    untouched(&lab, "no cluster is named");
+    untouched(&lab, "no cluster is given");
     assert_eq!(lab.apply(false).verification.map(|v| v.steps.len()), None);
 }
 
