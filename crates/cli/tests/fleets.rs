@@ -235,7 +235,7 @@ fn newest_is_by_the_name_of_the_file() {
     assert!(out.starts_with("hand ") && out.contains("ahead"), "{out}");
 }
 
-/// A `reference` of linerate.toml is what others are compared with: of all, of a group, or none that counts.
+/// A `reference` of linerate.toml is what the others are compared with: of all, of a group, or none that counts.
 #[test]
 fn a_reference_of_the_file_is_used_and_said() {
     let all = ["n1", "n2", "n3"].map(|n| format!("{n}/20260101T120000Z.tar.zst"));
@@ -262,7 +262,7 @@ fn a_reference_of_the_file_is_used_and_said() {
     let part = "[groups.g]\nnodes = \"n[1-2]\"\nreference = \"n1\"\n";
     let cases: [(String, &[&str], &str, &str, &str); 7] = [
         (String::new(), &[], "", "n[2-3]", ""),
-        ("reference = \"n1\"\n".into(), &[], "n1", "n1", "is what others are compared with"),
+        ("reference = \"n1\"\n".into(), &[], "n1", "n1", "is what the others are compared with"),
         (group.into(), &[], "n1", "n1", "the reference of @g"),
         (format!("reference = \"n2\"\n{group}"), &[], "n1", "n1", "n2, the reference in"),
         (part.into(), &[], "", "n[2-3]", "is not used"),

@@ -199,12 +199,12 @@ fn releases_that_never_were_are_refused() {
 #[test]
 fn what_would_be_ignored_is_refused() {
     for (arguments, why) in [
-        (&["--explain", "GPU0", "NET0", "--format", "json"][..], "--explain has no form `json`"),
-        (&["--explain", "GPU0", "NET0", "--format", "xml"], "--explain has no form `xml`"),
-        (&["--explain", "GPU0", "NET0", "--ceiling"], "--explain and --ceiling are two reports"),
-        (&["--ceiling", "--format", "svg"], "--ceiling has no form `svg`"),
-        (&["--ceiling", "--format", "dot"], "--ceiling has no form `dot`"),
-        (&["--ceiling", "--format", "xml"], "--ceiling has no form `xml`"),
+        (&["--explain", "GPU0", "NET0", "--format", "json"][..], "--explain cannot be written as `json`"),
+        (&["--explain", "GPU0", "NET0", "--format", "xml"], "--explain cannot be written as `xml`"),
+        (&["--explain", "GPU0", "NET0", "--ceiling"], "--explain and --ceiling are different reports"),
+        (&["--ceiling", "--format", "svg"], "--ceiling cannot be written as `svg`"),
+        (&["--ceiling", "--format", "dot"], "--ceiling cannot be written as `dot`"),
+        (&["--ceiling", "--format", "xml"], "--ceiling cannot be written as `xml`"),
         (&["--explain", "GPU0", "0000:01:00.0"], "GPU0 and 0000:01:00.0 are one device, GPU0"),
     ] {
         let out = topo("refused", arguments);

@@ -26,7 +26,7 @@ pub(super) fn read(snapshot: &Snapshot, topology_file: Option<String>, release: 
         match &e {
             FromNodeError::AmdGpus { .. } => failure,
             FromNodeError::TopologyFile { .. } => {
-                failure.hint("mend or remove the file: no job of NCCL starts with it")
+                failure.hint("fix or remove the file: no NCCL job starts with it")
             }
             _ => failure.hint("`linerate audit` judges what there is on a node without GPUs"),
         }

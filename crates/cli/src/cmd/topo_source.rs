@@ -119,7 +119,7 @@ fn xml(a: &TopoArgs, label: &str, text: &[u8]) -> Result<Source, Failure> {
     })?;
     if document.is_rccl() {
         let what =
-            format!("{label}: a topology of AMD's RCCL: what is known here of NVIDIA's NCCL does not hold for it");
+            format!("{label} is a topology of AMD's RCCL: linerate models NVIDIA's NCCL, which differs from it");
         return Err(Failure::new(what).hint("RCCL's own log with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=GRAPH"));
     }
     if let Err(e) = Document::parse(text, Dialect::Nccl) {

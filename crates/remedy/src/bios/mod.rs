@@ -60,7 +60,7 @@ impl Setup {
     fn one(&self, setting: &'static Setting, value: &str) -> Found<'_> {
         let open = |why: String| Found::Open(setting, why);
         if setting.want == Want::Decide {
-            return open("its value depends on the machine: decide it in the set-up".to_owned());
+            return open("its value depends on the machine: choose it in the firmware setup".to_owned());
         }
         // The most telling name first: a machine has several that belong to one subject.
         for (known, _) in setting.attributes {
@@ -71,7 +71,7 @@ impl Setup {
                 [one] => *one,
                 several => {
                     let names: Vec<&str> = several.iter().map(|(n, _)| n.as_str()).collect();
-                    return open(format!("several attributes of this BMC may be meant: {}", names.join(", ")));
+                    return open(format!("several attributes of this BMC may match: {}", names.join(", ")));
                 }
             };
             if attribute.read_only {
@@ -80,11 +80,11 @@ impl Setup {
             return match wanted(setting.want, value, attribute) {
                 Some(value) => Found::One(Meant { setting, name, attribute, value }),
                 None => {
-                    open(format!("{name} is {}, and which of its values is meant cannot be decided", attribute.active))
+                    open(format!("{name} is {}, and it is not clear which of its values is meant", attribute.active))
                 }
             };
         }
-        open("this BMC shows no attribute that is known for it".to_owned())
+        open("this BMC shows no known attribute for it".to_owned())
     }
 }
 

@@ -108,7 +108,7 @@ fn told(added: &Added, path: &str, sink: &mut Sink) -> Result<(), Failure> {
     for r in &added.read_differently {
         writeln!(
             sink,
-            "  run {} stays as it was read before; today's reading is {}: `linerate bench history --delete {}` and import it again to have it",
+            "  run {} keeps its earlier reading; today it is read as {}: to replace it, `linerate bench history --delete {}` and import it again",
             r.stored, r.given, r.stored
         )?;
     }

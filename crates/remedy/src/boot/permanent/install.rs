@@ -23,7 +23,7 @@ pub(super) fn systemd(args: KernelArgs<'_>, s: &Snapshot, uki: bool) -> Result<W
             words.iter().filter(loader).cloned().collect::<Vec<_>>().join(" ")
         }
         There::Something | There::Unseen => {
-            return Err(Refusal::no(format!("{PATH} was not read: take a new collection as root")));
+            return Err(Refusal::no(format!("{PATH} was not read: collect again as root")));
         }
     };
     // Values that are not captured cannot be written again: nothing may be lost or made up.
