@@ -206,7 +206,10 @@ fn a_node_with_other_addresses_is_said_by_the_index_and_by_snapshots() {
         whole(b2, "3", "3", true),
     ]);
     let (count, remarks) = fleet.both();
-    assert_eq!((count, remarks), (3, vec!["card is the same machine, but with other hardware addresses (eth0)".to_owned()]));
+    assert_eq!(
+        (count, remarks),
+        (3, vec!["card is the same machine, but with other hardware addresses (eth0)".to_owned()])
+    );
 }
 
 /// A clock that ran ahead, a file with a name of its own, and a newest snapshot that cannot be read.

@@ -289,7 +289,10 @@ fn what_is_not_proven_is_not_claimed() {
     assert_eq!((lab.apply().0, lab.api.label(NEW).as_deref()), (0, Some("checked")));
     // A finding that no step of the plan cures: what is put would claim what is not so.
     let (code, text) = lab.run(&["plan", "--root", &root, "--fix", "iommu/active", "--label", "a=b"]);
-    assert!(code == 2 && text.contains("a label describes what the node does, and that is not proven"), "{code}: {text}");
+    assert!(
+        code == 2 && text.contains("a label describes what the node does, and that is not proven"),
+        "{code}: {text}"
+    );
 }
 
 #[test]

@@ -374,7 +374,7 @@ fn a_signature_is_of_an_allowed_signer_for_plans_and_for_these_bytes() {
         assert!(keygen(&["-q", "-Y", "sign", "-f", &at(key), "-n", namespace, &at("text")]));
         fs::rename(at("text.sig"), at("n1.plan.sig")).unwrap();
         let (code, said) = apply(&["--yes"]);
-        assert!(code == 3 && said.contains("signature is not taken"), "{what}: {said}");
+        assert!(code == 3 && said.contains("signature is not accepted"), "{what}: {said}");
         assert_eq!(operator.balancing(), "1", "{what}");
     }
     fs::remove_file(at("n1.plan.sig")).unwrap();

@@ -119,7 +119,11 @@ pub fn xid(number: u32, style: Style) -> String {
         let advice = j.advice();
         page.field(0, "do", if advice.is_empty() { "nothing" } else { &advice })?;
         if m.immediate == Bucket::WorkflowNvlink5Err {
-            page.field(0, "", "the cause depends on unit and status in the line: `linerate audit` and `linerate doctor` read them")?;
+            page.field(
+                0,
+                "",
+                "the cause depends on unit and status in the line: `linerate audit` and `linerate doctor` read them",
+            )?;
         }
         page.text(0, Tone::Dim, "`linerate explain gpumem/xid` shows how logs are judged")?;
         sources(&[if m.source == "nverror.h" { xid::NUMBERS } else { xid::CATALOGUE }], page)

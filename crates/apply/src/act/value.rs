@@ -18,9 +18,7 @@ pub(crate) fn shows(text: &str, value: &str) -> bool {
 
 fn read(root: &Root, path: &str) -> Done<String> {
     if !path.starts_with("/sys/") && !path.starts_with("/proc/sys/") {
-        return Err(Wrong::failed(format!(
-            "{path} is not a kernel value: only files under /sys and /proc/sys are"
-        )));
+        return Err(Wrong::failed(format!("{path} is not a kernel value: only files under /sys and /proc/sys are")));
     }
     let there = root.read(path, 1 << 16)?;
     let there = there.ok_or_else(|| Wrong::new("stale", format!("{path} does not exist: make a new plan")))?;

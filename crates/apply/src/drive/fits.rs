@@ -102,7 +102,10 @@ fn state(known: &Known<'_>, call: &Call, answer: &Answer, state: &State) -> Fits
         return differs("steps", "it names a step twice");
     }
     if state.reboots.len() > MOST || state.who.len() > TEXT {
-        return differs("trouble", format!("it was rebooted more than {MOST} times, or its operator's name is too long"));
+        return differs(
+            "trouble",
+            format!("it was rebooted more than {MOST} times, or its operator's name is too long"),
+        );
     }
     let planned = acts(plan, &state.steps);
     let said: Vec<(&str, usize)> = state.acts.iter().map(|a| (a.step.as_str(), a.number)).collect();

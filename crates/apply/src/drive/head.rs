@@ -34,10 +34,9 @@ fn identity(plan: &Plan, answer: &Answer) -> Fits {
         );
     }
     match (&plan.node.uuid, &answer.node.uuid) {
-        (Some(then), Some(now)) if !then.eq_ignore_ascii_case(now) => differs(
-            "other-node",
-            format!("the plan was made for the machine {then} (SMBIOS UUID), but {now} answers"),
-        ),
+        (Some(then), Some(now)) if !then.eq_ignore_ascii_case(now) => {
+            differs("other-node", format!("the plan was made for the machine {then} (SMBIOS UUID), but {now} answers"))
+        }
         _ => Ok(()),
     }
 }

@@ -159,7 +159,8 @@ impl<'a> Link<'a> {
             tell(Event::TakenOver(&format!("{}: taken over, {why}", holder.words(now()))));
             call.takes = Some(holder.session.id.clone());
         }
-        let why = "a request of an earlier session still runs on the node, or several sessions compete for it: try again";
+        let why =
+            "a request of an earlier session still runs on the node, or several sessions compete for it: try again";
         Err(Stop::Held(why.to_owned()))
     }
 

@@ -374,7 +374,12 @@ impl Work<'_> {
     }
 
     fn of(&self, answer: Answer) -> Result<State, Stop> {
-        let nothing = || Unreached::Foreign(format!("{}: linerate on the node does not report the state of the plan", self.plan.hash));
+        let nothing = || {
+            Unreached::Foreign(format!(
+                "{}: linerate on the node does not report the state of the plan",
+                self.plan.hash
+            ))
+        };
         Ok(answer.state.ok_or_else(nothing)?)
     }
 

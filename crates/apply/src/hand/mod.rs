@@ -108,7 +108,8 @@ fn heard(bytes: &[u8]) -> Done<Call> {
             format!("{what}; this linerate uses {SCHEMA}: install one version of linerate on both sides"),
         )
     };
-    let head: Head = serde_json::from_slice(bytes).map_err(|e| version(format!("the request is not a valid call ({e})")))?;
+    let head: Head =
+        serde_json::from_slice(bytes).map_err(|e| version(format!("the request is not a valid call ({e})")))?;
     match head.schema {
         Some(schema) if schema == SCHEMA => {
             serde_json::from_slice(bytes).map_err(|e| version(format!("the request is not a valid call ({e})")))

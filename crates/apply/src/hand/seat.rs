@@ -41,8 +41,7 @@ pub(super) fn take(root: &Root, call: &Call, plan: &str) -> Done<Option<Holder>>
     let from = std::env::var("SSH_CONNECTION").ok().and_then(|c| c.split(' ').next().map(str::to_owned));
     let from = from.filter(|f| f.len() < 64 && f.bytes().all(|b| b.is_ascii_graphic()));
     let holder = Holder { session: call.session.clone(), since: now(), plan: plan.to_owned(), from };
-    let bytes =
-        serde_json::to_vec(&holder).map_err(|e| Wrong::failed(format!("cannot record the session: {e}")))?;
+    let bytes = serde_json::to_vec(&holder).map_err(|e| Wrong::failed(format!("cannot record the session: {e}")))?;
     root.replace(&path(), &bytes, Meta::OWN)?;
     Ok(old.filter(|old| old.session.id != call.session.id))
 }

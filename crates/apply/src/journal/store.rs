@@ -107,7 +107,10 @@ impl Journal {
         let fd = root.appendable(&path)?;
         let len = read.whole as u64;
         let torn = (read.torn > 0).then(|| {
-            format!("the last line of {path} was incomplete ({} bytes) and was cut off: what it announced is checked again", read.torn)
+            format!(
+                "the last line of {path} was incomplete ({} bytes) and was cut off: what it announced is checked again",
+                read.torn
+            )
         });
         if torn.is_some() {
             rustix::fs::ftruncate(&fd, len)

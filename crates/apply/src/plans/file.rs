@@ -41,7 +41,9 @@ impl Dir {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = match rustix::fs::openat(CWD, path, flags, Mode::empty()) {
             Ok(fd) => fd,
-            Err(Errno::LOOP | Errno::NOTDIR) => return Err(foreign(path, "it is a link, or not a directory".to_owned())),
+            Err(Errno::LOOP | Errno::NOTDIR) => {
+                return Err(foreign(path, "it is a link, or not a directory".to_owned()));
+            }
             Err(e) => return Err(io(e.into())),
         };
         let file = File::from(fd);

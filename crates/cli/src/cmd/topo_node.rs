@@ -25,9 +25,7 @@ pub(super) fn read(snapshot: &Snapshot, topology_file: Option<String>, release: 
         let failure = Failure::new(format!("{}: {e}", snapshot.label));
         match &e {
             FromNodeError::AmdGpus { .. } => failure,
-            FromNodeError::TopologyFile { .. } => {
-                failure.hint("fix or remove the file: no NCCL job starts with it")
-            }
+            FromNodeError::TopologyFile { .. } => failure.hint("fix or remove the file: no NCCL job starts with it"),
             _ => failure.hint("`linerate audit` judges what there is on a node without GPUs"),
         }
     })?;

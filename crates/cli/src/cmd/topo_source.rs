@@ -118,8 +118,7 @@ fn xml(a: &TopoArgs, label: &str, text: &[u8]) -> Result<Source, Failure> {
         Failure::new(format!("{label}: {e}")).hint("is it a topology? It begins with <system version=\"1\">")
     })?;
     if document.is_rccl() {
-        let what =
-            format!("{label} is a topology of AMD's RCCL: linerate models NVIDIA's NCCL, which differs from it");
+        let what = format!("{label} is a topology of AMD's RCCL: linerate models NVIDIA's NCCL, which differs from it");
         return Err(Failure::new(what).hint("RCCL's own log with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=GRAPH"));
     }
     if let Err(e) = Document::parse(text, Dialect::Nccl) {

@@ -36,8 +36,7 @@ pub struct LineEdit {
 }
 
 /// Why no form that is carried out on a node, or at its first start, carries it.
-const LIBVIRT: &str =
-    "a domain is defined on its host, from the definition at that time: `linerate apply` does it, and keeps the old definition";
+const LIBVIRT: &str = "a domain is defined on its host, from the definition at that time: `linerate apply` does it, and keeps the old definition";
 
 impl DomainAct {
     /// From one text of a file to another. Neither has lines that end otherwise than in `\n`.

@@ -89,7 +89,8 @@ fn laid_out(name: &str, settings: bool, on: &Setting<'_, '_>) -> Result<Change, 
     }
     let new = with_layout(name, domain, old, settings, on)?;
     if new == old {
-        let reason = "the definition has this layout already; the guest gets it after a shutdown and a start".to_owned();
+        let reason =
+            "the definition has this layout already; the guest gets it after a shutdown and a start".to_owned();
         return Err(Refusal::Already { reason });
     }
     let act = DomainAct::between(name, old, &new);

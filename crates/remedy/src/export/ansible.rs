@@ -63,7 +63,8 @@ pub fn ansible(plan: &Plan) -> Export {
 /// Looks at a condition before anything is changed. What holds only until the change is made is left out: a playbook runs again and again.
 fn look(step: &str, condition: &Condition) -> Result<Y, (String, &'static str)> {
     const WORD: &str = "one of its words has a special meaning in Ansible: check it yourself";
-    const ONCE: &str = "a playbook also runs on nodes that it has changed already: check this yourself before the first run";
+    const ONCE: &str =
+        "a playbook also runs on nodes that it has changed already: check this yourself before the first run";
     let asks = |what: String, argv: &[&str]| match as_it_is(argv) {
         Ok(()) => Ok(Y::Map(command(&format!("{step}: {what}"), argv, false))),
         Err(_) => Err((format!("the check whether {what}"), WORD)),

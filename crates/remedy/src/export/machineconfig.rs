@@ -85,7 +85,9 @@ impl Parts {
                 let dropin = Y::map([("name", Y::str(*name)), ("contents", Y::str(file.content))]);
                 named(&mut self.units, unit).1.push(dropin);
             }
-            Piece::Mtu { .. } | Piece::Address { .. } => return Err("NMState configures the network: use --format nmstate"),
+            Piece::Mtu { .. } | Piece::Address { .. } => {
+                return Err("NMState configures the network: use --format nmstate");
+            }
             Piece::Gone { .. } => return Err("Ignition removes no files"),
             Piece::NicFirmware { .. } => {
                 return Err("the NIC configuration operator sets firmware: use --format nicconfig");

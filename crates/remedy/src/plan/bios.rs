@@ -15,7 +15,8 @@ pub(super) fn menus(s: &Snapshot, setting: &str, value: &str) -> Vec<String> {
             || word == "hpe" && maker.contains("hewlett")
             || word == "dgx" && maker.contains("nvidia")
     };
-    let mut out = vec![format!("in the firmware setup: {setting} = {value}; it takes effect after a reboot through POST")];
+    let mut out =
+        vec![format!("in the firmware setup: {setting} = {value}; it takes effect after a reboot through POST")];
     for found in names::of(setting) {
         if !found.note.is_empty() {
             out.push(format!("hint (the name in field note N2; your setup may use another): {}", found.note));

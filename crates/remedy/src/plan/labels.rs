@@ -200,7 +200,7 @@ mod tests {
     fn nothing_is_planned_that_is_so_already_or_is_anothers() {
         let plan = planned(false, None, asked(&["old=1", "new-"], None));
         assert!(plan.steps.is_empty() && plan.kubernetes.is_none() && plan.refused.len() == 2);
-        assert!(refused(&plan).contains("so already"));
+        assert!(refused(&plan).contains("already done"));
         let plan = planned(false, None, asked(&["old-"], Some(&"b".repeat(64))));
         assert!(plan.steps.is_empty() && refused(&plan).contains("another machine"), "{}", refused(&plan));
         assert_eq!(planned(false, None, asked(&["old-"], Some(&"a".repeat(64)))).steps.len(), 1);

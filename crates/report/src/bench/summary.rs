@@ -54,11 +54,8 @@ fn against_ceiling(f: &Figure) -> Option<(Mood, String)> {
         _ => Mood::Bad,
     };
     let value = f.metric.unit.convert(f.value, &c.unit)?;
-    let above = if mood == Mood::Doubt {
-        "; above 100 %: the links are not as given, or another algorithm ran"
-    } else {
-        ""
-    };
+    let above =
+        if mood == Mood::Doubt { "; above 100 %: the links are not as given, or another algorithm ran" } else { "" };
     Some((
         mood,
         format!(

@@ -157,7 +157,11 @@ impl<'d> Report<'d> {
         let by = by_severity(|| {
             self.differences.iter().map(|d| d.severity).chain(self.verdicts.iter().map(Answer::severity))
         });
-        format!("{} in {facts} shown by both sides: {}", crate::doctor::words::counted(n, "difference", "differences"), by)
+        format!(
+            "{} in {facts} shown by both sides: {}",
+            crate::doctor::words::counted(n, "difference", "differences"),
+            by
+        )
     }
 
     /// What a reader must know before believing it.

@@ -56,8 +56,7 @@ pub(super) fn verdict(answer: &Answer) -> Verdict {
         };
     }
     if let Some(u) = answer.undecided.first() {
-        let read =
-            u.read.first().map_or_else(|| "no known data would decide it".to_owned(), |r| format!("read {r}"));
+        let read = u.read.first().map_or_else(|| "no known data would decide it".to_owned(), |r| format!("read {r}"));
         let more = if answer.undecided.len() > 1 { format!("; {open}") } else { String::new() };
         return Verdict {
             sort: Sort::Undecided,
@@ -67,10 +66,10 @@ pub(super) fn verdict(answer: &Answer) -> Verdict {
     }
     if let Some(f) = answer.open_figure() {
         let ways = counted(f.fits.len() + f.fits_left_out, "explanation fits", "explanations fit");
-        let next = f.next.as_ref().map_or_else(
-            || "no known command decides between them".to_owned(),
-            |n| format!("run next: {}", n.command),
-        );
+        let next = f
+            .next
+            .as_ref()
+            .map_or_else(|| "no known command decides between them".to_owned(), |n| format!("run next: {}", n.command));
         return Verdict {
             sort: Sort::Undecided,
             first: format!("CANNOT BE DECIDED: {}: {}; {ways}", f.name, figure(f)),

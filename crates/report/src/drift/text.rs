@@ -95,9 +95,7 @@ fn configurations(page: &mut Page<'_>, class: &ClassOf, style: Style) -> io::Res
 fn footer(page: &mut Page<'_>, class: &ClassOf, style: Style) -> io::Result<()> {
     let mut said = Vec::new();
     if class.paired_by_number {
-        said.push(
-            "some devices were paired by number, because their PCI paths differ or are not shown".to_owned(),
-        );
+        said.push("some devices were paired by number, because their PCI paths differ or are not shown".to_owned());
     }
     for u in class.unseen.iter().take(if style.verbose { usize::MAX } else { 4 }) {
         said.push(format!(

@@ -254,7 +254,9 @@ fn use_words(topo: &Topo<'_>, u: &Use) -> String {
 /// `16 rings of 24 GB/s between GPUs and 24 GB/s to the network: 384 GB/s; GPU0 GPU3 …`.
 fn graph_words(topo: &Topo<'_>, what: &str, g: &Graph, inter: bool) -> String {
     if g.fallback {
-        return format!("{what}: the search finds none; NCCL falls back to the GPUs in their order, at a token bandwidth");
+        return format!(
+            "{what}: the search finds none; NCCL falls back to the GPUs in their order, at a token bandwidth"
+        );
     }
     let system = &topo.analysis.system;
     let n = g.channels.len();

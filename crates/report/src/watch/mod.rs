@@ -233,7 +233,8 @@ fn said(g: &Growth, verdict: Verdict) -> String {
         }
         Verdict::Clean => format!("none of {judged} of faults and losses grew"),
         Verdict::CannotTell(Doubt::NothingCompared) => {
-            "cannot tell: no counter was read twice (only port, interface, PCIe and GPU counters are compared)".to_owned()
+            "cannot tell: no counter was read twice (only port, interface, PCIe and GPU counters are compared)"
+                .to_owned()
         }
         Verdict::CannotTell(Doubt::NothingJudged) => {
             format!(

@@ -180,11 +180,19 @@ fn dry(
         fits &= refused.is_empty();
         for trouble in &refused {
             let step = trouble.step.as_ref().map(|s| format!("{s}: ")).unwrap_or_default();
-            writeln!(sink, "\n{} refuses the plan: {}", terminal(node.name()), terminal(&format!("{step}{}", trouble.what)))?;
+            writeln!(
+                sink,
+                "\n{} refuses the plan: {}",
+                terminal(node.name()),
+                terminal(&format!("{step}{}", trouble.what))
+            )?;
         }
     }
-    let end =
-        if fits { "Use --yes to apply it." } else { "With --yes nothing would be changed either: see the refusals above." };
+    let end = if fits {
+        "Use --yes to apply it."
+    } else {
+        "With --yes nothing would be changed either: see the refusals above."
+    };
     writeln!(sink, "\nNothing was changed. {end}")?;
     sink.finish()?;
     Ok(if fits { 0 } else { EXIT_NOTHING })

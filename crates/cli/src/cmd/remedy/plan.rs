@@ -116,10 +116,8 @@ fn known(a: &PlanArgs, reached: Option<&dyn drive::Node>, mut plan: Plan) -> Res
         match whose {
             Some(true) => {}
             Some(false) => {
-                return Err(Failure::new(
-                    "the BMC belongs to another machine: its UUID is not the node's (SMBIOS)",
-                )
-                .hint("give the BMC of this node with --redfish"));
+                return Err(Failure::new("the BMC belongs to another machine: its UUID is not the node's (SMBIOS)")
+                    .hint("give the BMC of this node with --redfish"));
             }
             None => crate::output::remark(
                 "it is not known whether the BMC belongs to this machine (a UUID is missing; reading the node's needs root): apply will refuse to set it",

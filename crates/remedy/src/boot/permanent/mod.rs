@@ -59,7 +59,9 @@ pub fn permanent(args: KernelArgs<'_>, platform: &Platform, s: &Snapshot) -> Res
         Boot::Unknown(why) => {
             return Err(Refusal::no(format!("how this node's kernel gets its arguments is not known: {why}")));
         }
-        Boot::Talos | Boot::OpenShift => return Err(Refusal::no("another system manages this node's kernel arguments")),
+        Boot::Talos | Boot::OpenShift => {
+            return Err(Refusal::no("another system manages this node's kernel arguments"));
+        }
     };
     let trial = match platform.boot {
         Boot::GrubDebian => Some((BootTrial::GrubCustom, "grub-reboot", "grub2-common")),

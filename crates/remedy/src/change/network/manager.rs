@@ -88,7 +88,7 @@ fn profile(w: &Want<'_>, s: &Snapshot) -> Result<Profile, Not> {
     let (file, second) = (found.next(), found.next());
     let Some((ini, file)) = file.and_then(|f| Some((f.ini?, (f.path, f.name)))) else {
         return Err(not(
-            "the source shows no keyfile for its profile (it is an ifcfg file, or was not read as root)".into(),
+            "the source shows no keyfile for its profile (it is an ifcfg file, or was not read as root)".into()
         ));
     };
     let (path, name) = file;

@@ -203,9 +203,7 @@ fn find<'n>(device: &str, firmware: &'n [NicFirmware]) -> Result<&'n NicFirmware
     };
     let exact = firmware.iter().find(|n| n.bdf == Some(bdf));
     exact.or_else(|| firmware.iter().find(card)).ok_or_else(|| {
-        Refusal::no(format!(
-            "the source has no query of the settings of {bdf}: the value to restore is not known"
-        ))
+        Refusal::no(format!("the source has no query of the settings of {bdf}: the value to restore is not known"))
     })
 }
 

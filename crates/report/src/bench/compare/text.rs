@@ -203,11 +203,8 @@ impl Text<'_, '_> {
 /// `iommu=pt: 3 runs on u17, u18`.
 pub(super) fn side(s: &Side, few: usize) -> String {
     let valid = s.runs.iter().filter(|r| r.valid).count();
-    let bad = if valid < s.runs.len() {
-        format!(", {} of them not valid", s.runs.len() - valid)
-    } else {
-        String::new()
-    };
+    let bad =
+        if valid < s.runs.len() { format!(", {} of them not valid", s.runs.len() - valid) } else { String::new() };
     let hosts: Vec<String> = s.hosts.iter().map(ToString::to_string).collect();
     let hosts = if hosts.is_empty() {
         ", hosts not known".to_owned()
