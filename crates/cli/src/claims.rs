@@ -96,13 +96,13 @@ pub(crate) fn said(beside: &Beside, joins: &Joins) {
         remark(&format!(
             "{files}: no entry of {} matches {}, {why}: {names}",
             of.name(),
-            counted(nodes.len(), ["node", "nodes"])
+            linerate_formats::counted(nodes.len(), "node", "nodes")
         ));
     }
     if !joins.by_name.is_empty() {
         remark(&format!(
             "{files}: {} matched by the name of the node alone",
-            counted(joins.by_name.len(), ["entry was", "entries were"])
+            linerate_formats::counted(joins.by_name.len(), "entry was", "entries were")
         ));
     }
     for of in [Scheduler::Kubernetes, Scheduler::Slurm] {
@@ -113,16 +113,11 @@ pub(crate) fn said(beside: &Beside, joins: &Joins) {
             let names = linerate_fleet::names::folded(idle.iter().copied());
             remark(&format!(
                 "{files}: {} of {} without a snapshot: {names}",
-                counted(idle.len(), ["node", "nodes"]),
+                linerate_formats::counted(idle.len(), "node", "nodes"),
                 of.name()
             ));
         }
     }
-}
-
-/// `1 node`, `2 nodes`.
-fn counted(n: usize, [one, many]: [&str; 2]) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 /// Whether a file is a list of nodes.

@@ -207,7 +207,11 @@ fn role(node: &Node<'_>) -> Judged<Role> {
         let n = passed.len();
         let by =
             if first.driven_by("vfio-pci") { "bound to vfio-pci" } else { "given to a virtual machine by its domain" };
-        let reason = format!("{n} GPU or network function(s) {by}, {} first", first.bdf);
+        let reason = format!(
+            "{} {by}, {} first",
+            linerate_formats::counted(n, "GPU or network function", "GPU or network functions"),
+            first.bdf
+        );
         let sure = if node.cpu.hypervisor.known().is_some() { Basis::Seen } else { Basis::Inferred };
         return Judged::of(Role::VmHost, sure, reason, Some(first.passed_at()));
     }

@@ -56,7 +56,11 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     if count > 0 {
         let units = cx.node.iommu.units.known().and_then(|u| Some((u.len(), u.first()?)));
         let units = units.map_or_else(String::new, |(n, first)| {
-            format!(", {n} unit(s), {} first", crate::cmdline::words::short(first))
+            format!(
+                ", {}, {} first",
+                linerate_formats::counted(n, "unit", "units"),
+                crate::cmdline::words::short(first)
+            )
         });
         out.pass(Subject::Node, format_args!("in use: {count} groups{units}")).at(place);
         return;

@@ -50,7 +50,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let many = cx.node.cpu.processors.known().is_some_and(|n| *n > 255);
     let need = if many { "; more than 255 virtual CPUs need its interrupt remapping" } else { "" };
     if let Some((n, (bdf, domain, at))) = domains.first(linerate_node::iommu::DomainType::translated) {
-        let message = format!("a virtual IOMMU translates {n} GPU or NIC function(s), {bdf} first ({domain}){need}");
+        let message = format!(
+            "a virtual IOMMU translates {}, {bdf} first ({domain}){need}",
+            linerate_formats::counted(n, "GPU or NIC function", "GPU or NIC functions")
+        );
         let f = out.fail(Subject::Node, message);
         f.at(place).at(*at);
         if !cx.has_gpu() {

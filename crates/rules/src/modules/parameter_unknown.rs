@@ -85,7 +85,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         f.fix(|| Remedy::new(format!("remove {option}, or spell it right"), action).prove("proc/driver/nvidia/params"));
     }
     if let (true, Some(place)) = (out.is_empty(), first) {
-        out.pass(Subject::Node, format_args!("{good} option(s) of the nvidia module, all of them exist")).at(place);
+        out.pass(Subject::Node, format_args!("all options of the nvidia module exist ({good})")).at(place);
     }
 }
 

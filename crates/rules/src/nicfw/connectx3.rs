@@ -58,6 +58,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
     }
     if let Some((place, first)) = others.filter(|_| out.is_empty()) {
-        out.pass(Subject::Node, format_args!("no ConnectX-3 among {} NIC(s): {first}", cards.len())).at(place);
+        out.pass(
+            Subject::Node,
+            format_args!("no ConnectX-3 among {}: {first}", linerate_formats::counted(cards.len(), "NIC", "NICs")),
+        )
+        .at(place);
     }
 }

@@ -68,7 +68,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     let alone = kinds.iter().all(|k| k.len() < 2);
     if let Some(first) = all.first().filter(|_| alone) {
-        out.not_applicable(format_args!("no two of the {} NIC(s) are of one kind", all.len())).at(first.place);
+        out.not_applicable(format_args!("{}, no two of one kind", linerate_formats::counted(all.len(), "NIC", "NICs")))
+            .at(first.place);
     }
     for kind in kinds.iter().filter(|k| k.len() > 1) {
         compare(kind, out);

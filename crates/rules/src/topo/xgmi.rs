@@ -121,7 +121,7 @@ fn whole(cx: &Cx<'_>, gpus: &[Device], hives: &[Vec<Device>], place: Option<Plac
         let text = format_args!("{} hives of {first} GPUs, each complete; PCIe between hives", hives.len());
         out.pass(Subject::Node, text).at(place);
     } else {
-        let text = || format!("hives of {} GPU(s): whether the board has XGMI between them is not shown", sizes());
+        let text = || format!("hives of {} GPUs: whether the board has XGMI between them is not shown", sizes());
         out.unknown(Subject::Node, text).at(place).see("the product's documentation; dmesg | grep -i xgmi");
     }
 }

@@ -7,6 +7,7 @@ mod qemu;
 pub use qemu::arguments;
 
 use crate::Layout;
+use linerate_formats::counted;
 use linerate_formats::pci::Bdf;
 use linerate_node::{Node, Reading};
 use std::collections::BTreeMap;
@@ -117,11 +118,6 @@ fn models(node: &Node<'_>, layout: &Layout) -> Vec<Model> {
         model.devices.push(d.host);
     }
     out.into_values().collect()
-}
-
-/// A number with its noun.
-fn counted(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 /// What neither KubeVirt nor Nova can say of the PCI tree.

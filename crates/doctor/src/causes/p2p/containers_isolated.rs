@@ -74,7 +74,10 @@ fn check(c: &Case<'_>) -> Option<Found> {
             "neither CUDA IPC nor shared memory connects them, and no variable forbids it: separate containers look so";
         ("ranks of one host are connected over the network only".to_owned(), why)
     } else {
-        let words = format!("NCCL counts {nodes} nodes, and the ranks print {hosts} host name(s)");
+        let words = format!(
+            "NCCL counts {nodes} nodes, but the ranks print {}",
+            linerate_formats::counted(hosts, "host name", "host names")
+        );
         (words, "ranks of one host are counted as different nodes, as separate containers are")
     };
     Some(Found::new(Likely, words, why).with(lines))
