@@ -21,7 +21,7 @@ pub fn explain(rule: &Rule, style: Style) -> String {
 fn write_rule(rule: &Rule, page: &mut Page<'_>) -> io::Result<()> {
     head(page, &rule.severity.to_string().to_uppercase(), tone_of(rule.severity.worst), rule.id, rule.title)?;
     page.blank()?;
-    page.field(0, "holds on", &contexts(rule))?;
+    page.field(0, "roles", &contexts(rule))?;
     page.field(0, "costs", &format!("{} [{}]", rule.effect.text, quality(rule.effect.quality)))?;
     page.field(0, "reads", &rule.reads.join(", "))?;
     markdown(rule.docs, page)?;
@@ -223,7 +223,7 @@ fn write_table(areas: &[Area<'_>], page: &mut Page<'_>) -> io::Result<()> {
             page.item(2, &format!("{:<8}", rule.severity.usual), tone_of(rule.severity.usual), Tone::Bold, rule.id)?;
             page.text(11, Tone::Plain, rule.title)?;
             if page.style.verbose {
-                page.text(11, Tone::Dim, &format!("holds on {}", contexts(rule)))?;
+                page.text(11, Tone::Dim, &format!("applies to {}", contexts(rule)))?;
             }
         }
         page.blank()?;
@@ -287,7 +287,7 @@ pub fn rule_markdown(rule: &Rule) -> String {
     // Writing to a string does not fail.
     let _ = write!(s, "\n# {}\n\n**{}**\n\n| | |\n|---|---|\n", rule.id, rule.title);
     let _ = writeln!(s, "| Severity | {} |", rule.severity);
-    let _ = writeln!(s, "| Holds on | {} |", contexts(rule));
+    let _ = writeln!(s, "| Applies to | {} |", contexts(rule));
     let _ = writeln!(s, "| A failure costs | {} *({})* |", cell(rule.effect.text), quality(rule.effect.quality));
     let reads: Vec<String> = rule.reads.iter().map(|r| format!("`{r}`")).collect();
     let _ = writeln!(s, "| Reads | {} |\n", cell(&reads.join(", ")));
@@ -321,7 +321,10 @@ pub fn catalogue_index(areas: &[Area<'_>]) -> String {
         areas.len()
     );
     for (area, about, rules) in areas {
-        let _ = write!(s, "\n## {area}\n\n{about}.\n\n| rule | right is | severity | holds on |\n|---|---|---|---|\n");
+        let _ = write!(
+            s,
+            "\n## {area}\n\n{about}.\n\n| rule | what is right | severity | applies to |\n|---|---|---|---|\n"
+        );
         for r in *rules {
             let _ =
                 writeln!(s, "| [{id}]({id}.md) | {} | {} | {} |", cell(r.title), r.severity, contexts(r), id = r.id);

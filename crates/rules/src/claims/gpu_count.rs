@@ -181,7 +181,7 @@ fn judge<'o>(cx: &Cx<'_>, claim: &Claim, out: &'o mut Findings) -> &'o mut Findi
             .unknown(subject, format_args!("{claimed} claimed, {seen} on the PCI bus: {why}"))
             .at(claim.place)
             .at(list)
-            .see("lspci -D -nn -vvv as root, whole; the configuration of the device plugin (`sharing`)");
+            .see("lspci -D -nn -vvv as root (complete output); the configuration of the device plugin (`sharing`)");
     }
     out.fail(subject, format_args!("{claimed} claimed, but {seen} on the PCI bus")).at(claim.place).at(list).fix(|| {
         Remedy::investigate(

@@ -6,7 +6,7 @@ use linerate_formats::dmesg::Event;
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/pci-realloc",
-    title: "pci=realloc is there only where firmware gives too little address space",
+    title: "pci=realloc is set only where firmware gives too little address space",
     severity: Severities::always(Severity::Medium),
     roles: Roles::ALL,
     effect: Effect::sourced("the kernel may move or lose BARs"),

@@ -32,7 +32,7 @@ An error that is not corrected ends the process that met it, and with it the job
 the driver keeps the row from use until the reset. A replacement that failed means that there is no spare row left.
 
 ## See it yourself
-`nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT`; the events stand in the kernel log (`dmesg | grep Xid`, gpumem/xid).
+`nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT`; the events are in the kernel log (`dmesg | grep Xid`, gpumem/xid).
 
 ## Fix
 An action that the driver asks for, and a pending replacement: drain the node, then `nvidia-smi --gpu-reset` or a reboot. A failed replacement: run

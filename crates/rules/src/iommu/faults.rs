@@ -92,7 +92,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     } else {
         out.unknown(Subject::Node, "no IOMMU fault in this text, which may be an excerpt of the log")
             .at(log.place())
-            .see("dmesg as root, or journalctl -k -b, whole");
+            .see("dmesg as root, or journalctl -k -b (complete output)");
     }
 }
 

@@ -72,12 +72,12 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     } else if domains.unseen > 0 {
         out.unknown(
             Subject::Node,
-            format_args!("a virtual IOMMU is there ({count} groups), the domains of GPUs and NICs are not visible"),
+            format_args!("there is a virtual IOMMU ({count} groups), but the domains of GPUs and NICs are not visible"),
         )
         .at(place)
         .see("cat /sys/kernel/iommu_groups/*/type in the guest");
     } else {
-        let message = format!("a virtual IOMMU is there ({count} groups), but translates no GPU or NIC{need}");
+        let message = format!("there is a virtual IOMMU ({count} groups), but it translates no GPU or NIC{need}");
         out.fail(Subject::Node, message).severity(Severity::Info).at(place);
     }
 }

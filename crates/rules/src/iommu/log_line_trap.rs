@@ -8,7 +8,7 @@ use linerate_node::iommu::DomainType;
 
 pub(super) static RULE: Rule = Rule {
     id: "iommu/log-line-trap",
-    title: "What the boot log says about the default domain is what the devices have",
+    title: "The devices have the default domain that the boot log names",
     severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
     effect: Effect::sourced("none by itself: the log line misleads the reader"),

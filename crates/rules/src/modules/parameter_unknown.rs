@@ -20,7 +20,7 @@ parameters that exist in the open kernel modules 515 to 595, with the branch of 
 
 ## Why it matters
 A misspelt or removed parameter does nothing: `nvidia: unknown parameter 'NVreg_…' ignored`. Proof of effect is
-/proc/driver/nvidia/params, where names stand without `NVreg_`.
+/proc/driver/nvidia/params, where names are without `NVreg_`.
 
 ## See it yourself
 `modinfo -p nvidia | cut -d: -f1; cat /proc/driver/nvidia/params; dmesg | grep 'unknown parameter'`.

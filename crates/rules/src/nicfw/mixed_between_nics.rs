@@ -137,7 +137,7 @@ fn compare(kind: &[&NicFirmware], out: &mut Findings) {
     if !hidden.is_empty() {
         let which = super::list(hidden.iter().copied(), hidden.len());
         out.unknown(Subject::Node, format_args!("printed by some of {}, not by others: {which}", names(kind)))
-            .see("set ADVANCED_PCI_SETTINGS alike on all NICs (it shows or hides settings, nothing else); compare firmware versions")
+            .see("set ADVANCED_PCI_SETTINGS to the same value on all NICs (it shows or hides settings, nothing else); compare firmware versions")
             .at(first.place);
     }
     if differ == 0 && same > 0 {

@@ -89,7 +89,7 @@ fn apart(cx: &Cx<'_>, rail: &Rail, gpu: &PciFunction<'_>, nic: &PciFunction<'_>,
         let place = match same {
             Some(true) => "on another NUMA node of the same socket",
             Some(false) => "on another NUMA node, of another socket",
-            None => "on another NUMA node, and whether of another socket is not visible",
+            None => "on another NUMA node; whether on another socket is not visible",
         };
         let way = match (direct, local) {
             (Some(false), _) => "GPUDirect RDMA is out of reach here anyway: see gpumem/registration-path".to_owned(),

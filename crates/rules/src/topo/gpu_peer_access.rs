@@ -7,7 +7,7 @@ use linerate_snapshot::Place;
 
 pub(super) static RULE: Rule = Rule {
     id: "topo/gpu-peer-access",
-    title: "Each two AMD GPUs can access each other's memory",
+    title: "Every two AMD GPUs can access each other's memory",
     severity: Severities::always(Severity::Medium),
     roles: Roles::ALL,
     effect: Effect::direction_only("RCCL moves data between the two GPUs through host memory"),

@@ -8,7 +8,7 @@ use linerate_snapshot::Place;
 
 pub(super) static RULE: Rule = Rule {
     id: "topo/xgmi",
-    title: "XGMI joins each two AMD GPUs of a hive",
+    title: "XGMI joins every two AMD GPUs of a hive",
     severity: Severities::always(Severity::High),
     roles: Roles::ALL,
     effect: Effect::direction_only("traffic between the two GPUs goes over PCIe, and rings of RCCL that need the link are left out"),

@@ -62,7 +62,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
         peers(g)
     );
     let late = if c.ran() { "in the middle of the job" } else { "at a time that the log does not place" };
-    let why = format!("the completion says so, {late}; what cut the path is not in it");
+    let why = format!("the completion says so, {late}; it does not show what cut the path");
     Some(
         Found::new(Likely, words.trim_start().to_owned(), why)
             .shown(c, g)

@@ -78,8 +78,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     }
     let words =
         format!("NCCL_IB_HCA={value}: {} for {gpus} GPUs per node", linerate_formats::counted(used, "NIC", "NICs"));
-    let why =
-        "nodes with so many GPUs have a NIC for one or two of them, as a rule; the log does not show what the node has";
+    let why = "nodes with so many GPUs usually have a NIC for every one or two of them; the log does not show what the node has";
     Some(Found::new(Possible, words, why).with(c.quotes(g)))
 }
 

@@ -41,7 +41,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let nvml = c.failures(|t| matches!(t, Trouble::Other(n) if c.name(*n).contains("nvmlDeviceGetHandleBy") && c.name(*n).contains("Not Found")));
     if let Some((_, g)) = nvml.first().or_else(|| import.first().filter(|_| c.job.hosts(c.o).len() <= 1)) {
         let (sure, why) = if nvml.is_empty() {
-            (Possible, "a GPU's number is not known to this process; a wrong local rank looks the same")
+            (Possible, "this process does not know a GPU's number; a wrong local rank looks the same")
         } else {
             (Likely, "the peer's GPU is not known to this process's driver library: another container has it")
         };
