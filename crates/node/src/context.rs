@@ -318,13 +318,13 @@ fn bare_by_signs(node: &Node<'_>) -> Judged<Role> {
                 basis: Basis::Unknown,
                 reasons: vec![(
                     format!(
-                        "DMI names {machine}, which no hypervisor writes; CPU flags and PCI devices of this source do not tell more"
+                        "DMI names {machine}, which no hypervisor writes; CPU flags and PCI devices of this source do not show more"
                     ),
                     Some(*p),
                 )],
             },
             _ => Judged::unknown(
-                "neither CPU flags, DMI, nor the PCI devices of this source tell bare metal from a virtual machine",
+                "CPU flags, DMI and PCI devices of this source do not show whether this is bare metal or a virtual machine",
             ),
         },
     }

@@ -155,7 +155,7 @@ fn refuse(a: &TopoArgs) -> Result<(), Failure> {
             _ => "a drawing always marks the limit",
         };
         return Err(Failure::new(format!("--ceiling cannot be written as `{form}`: {why}"))
-            .hint("leave out --ceiling, or say --format text or json"));
+            .hint("leave out --ceiling, or use --format text or json"));
     }
     if a.format == TopoFormat::RdmaTopoDump && !a.what_if.is_empty() {
         return Err(Failure::new("rdma_topo's dump is of the node as it is").hint("leave out --what-if"));
@@ -224,7 +224,7 @@ fn variables(given: &[String]) -> Result<Vec<(String, String)>, Failure> {
         let (key, value) = v.split_once('=').filter(|(k, _)| !k.is_empty())?;
         Some((key.to_owned(), value.to_owned()))
     };
-    let bad = |v: &String| Failure::new(format!("`{v}` is no KEY=VALUE")).hint("such as --env NCCL_NET_GDR_LEVEL=PHB");
+    let bad = |v: &String| Failure::new(format!("`{v}` is not KEY=VALUE")).hint("such as --env NCCL_NET_GDR_LEVEL=PHB");
     given.iter().map(|v| one(v).ok_or_else(|| bad(v))).collect()
 }
 

@@ -132,7 +132,7 @@ fn xml(a: &TopoArgs, label: &str, text: &[u8]) -> Result<Source, Failure> {
     };
     if input == Input::File && a.assume_nvlinks.is_none() && !document.system.all().any(|e| e.name == "nvlink") {
         notes.push(
-            "the file has no NVLink, which NCCL reads from the driver: if the GPUs have it, say --assume-nvlinks 12 (A100) or 18 (H100); \
+            "the file has no NVLink, which NCCL reads from the driver: if the GPUs have it, give --assume-nvlinks 12 (A100) or 18 (H100); \
              without it paths between GPUs go over PCIe"
                 .to_owned(),
         );

@@ -113,8 +113,7 @@ fn by_rule(cx: &Cx<'_>, step: &Step, rule: &str, subject: &str) -> Answer {
     let outcome = match own.finding.status {
         Status::Pass => Outcome::Effective,
         Status::Fail if of_old_session(cx, step, own) => Outcome::Pending(
-            "the files are as written, and hold in new sessions and in services that are started again: what was read is the limit of \
-             the process that read the node; log in anew and collect again"
+            "the files are as written, and hold in new sessions and in services that are started again: what was read is the limit of the process that read the node; log in again and collect again"
                 .to_owned(),
         ),
         Status::Fail => {

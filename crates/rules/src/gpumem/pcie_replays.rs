@@ -30,8 +30,7 @@ pub(super) static RULE: Rule = Rule {
 `Replay Number Rollovers` of each GPU, of AMD's `REPLAY_ROLL_OVER_COUNT`. The count of single replays is the subject of pcie/gpu-replays.
 
 ## Why it matters
-A damaged packet is sent again. After four attempts in a row without success the counter (2 bits) rolls over and the link is trained
-anew: nothing moves meanwhile. Single replays over months are harmless; a rollover is not.
+A damaged packet is sent again. After four attempts in a row without success the counter (2 bits) rolls over and the link retrains: nothing moves meanwhile. Single replays over months are harmless; a rollover is not.
 
 ## See it yourself
 `nvidia-smi -q | grep -i -A1 replay`; `lspci -vv -s BDF | grep -E 'LnkSta|Rollover'`.

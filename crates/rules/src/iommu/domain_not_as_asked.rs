@@ -116,7 +116,7 @@ fn ignored(cx: &Cx<'_>, c: &Cmdline) -> Option<&'static str> {
     let not_boolean = c
         .get_all("iommu.passthrough")
         .any(|p| p.value.as_deref().is_none_or(|v| linerate_formats::cmdline::kernel_bool(v).is_none()));
-    not_boolean.then_some("`iommu.passthrough` has a value that is no boolean, so it is ignored")
+    not_boolean.then_some("`iommu.passthrough` has a value that is not a boolean, so it is ignored")
 }
 
 fn reason(cx: &Cx<'_>, identity: bool) -> &'static str {

@@ -87,6 +87,6 @@ fn container() -> Remedy {
         "give the container the capability IPC_LOCK, or unlimited locked memory, unless it has the capability (`capsh --print`)",
         "capabilities and limit of locked memory in the container's specification",
     )
-    .because("the container starts anew")
+    .because("the container restarts")
     .prove("proc/self/limits")
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// `$1` directory. Says its real path, free KiB, file system, and whether O_DIRECT works, with a file of one page.
 const LOOK: &str = r#"
 dir=${1:-${TMPDIR:-/tmp}}
-[ -d "$dir" ] || { echo "$dir is no directory" >&2; exit 97; }
+[ -d "$dir" ] || { echo "$dir is not a directory" >&2; exit 97; }
 cd -P "$dir" || exit 97
 echo "path $(pwd -P)"
 free() { echo "free $4"; }

@@ -91,7 +91,7 @@ pub fn fights(name: &str, text: &str, add: &[String], remove: &[String]) -> Opti
             left.ends_with('+') || value.contains(&format!("${variable}")) || value.contains(&format!("${{{variable}"));
         if !keeps && variable == LAST && !add.is_empty() {
             return Some(format!(
-                "{name} is read after {DROP_IN} and assigns {variable} anew: what is written before is lost"
+                "{name} is read after {DROP_IN} and assigns {variable} again: earlier values are lost"
             ));
         }
         let value: String = value.chars().filter(|c| !"'\"\\".contains(*c)).collect();

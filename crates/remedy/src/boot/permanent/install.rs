@@ -45,7 +45,7 @@ pub(super) fn systemd(args: KernelArgs<'_>, s: &Snapshot, uki: bool) -> Result<W
     if uki {
         add_note(
             &mut note,
-            "the arguments are inside the kernel's image: it is built anew (ukify and, with Secure Boot, its key have to be set up)",
+            "the arguments are inside the kernel's image: it is rebuilt (ukify and, with Secure Boot, its key have to be set up)",
         );
     }
     Ok(Written {
