@@ -250,7 +250,9 @@ fn who_may_not_and_who_is_not_let_in_change_nothing() {
     lab.api.state().locked = false;
     let (code, text) = lab.run(&["plan", "--root", &root, "--label", "a=b", "--kube-node", "n2"]);
     assert!(code == 3 && text.contains("there is no Kubernetes node n2"), "{text}");
-    for (label, why) in [("kubernetes.io/hostname=n2", "reserved"), ("a b-", "no key"), ("a", "neither KEY=VALUE")] {
+    for (label, why) in
+        [("kubernetes.io/hostname=n2", "reserved"), ("a b-", "not a valid key"), ("a", "neither KEY=VALUE")]
+    {
         let (code, text) = lab.run(&["plan", "--root", &root, "--label", label]);
         assert!(code == 3 && text.contains(why), "{code}: {text}");
     }

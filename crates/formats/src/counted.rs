@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 /// A number with its noun, in singular or plural: `1 port`, `2 ports`.
 #[must_use]
-pub fn counted<N: Display + PartialEq + From<u8>>(n: N, one: &str, many: &str) -> String {
+pub fn counted<N: Copy + Display + PartialEq + From<u8>>(n: N, one: &str, many: &str) -> String {
     let noun = if n == N::from(1) { one } else { many };
     format!("{n} {noun}")
 }

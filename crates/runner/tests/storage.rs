@@ -83,5 +83,5 @@ fn devices_and_other_files_are_refused() {
     let mut request = request("fio-seq-read", &word);
     request.directory = Some("/no/such/directory".to_owned());
     let measured = measured("local", &request, &mut |_| {});
-    assert!(matches!(&measured.failures[0].why, Why::Directory(w) if w.contains("no directory")));
+    assert!(matches!(&measured.failures[0].why, Why::Directory(w) if w.contains("not a directory")));
 }

@@ -173,20 +173,20 @@ mod tests {
     #[test]
     fn what_is_not_certain_is_not_set() {
         let s = setup(&[("NodeInterleaving", "Perhaps".into(), None, &[])]);
-        assert!(why(&s, "node interleaving", "off").contains("cannot be decided"));
+        assert!(why(&s, "node interleaving", "off").contains("not clear"));
         let s = setup(&[("NodeInterleaving", "Enabled".into(), None, &["Enabled", "Auto"])]);
-        assert!(why(&s, "node interleaving", "off").contains("cannot be decided"), "the wanted value is not there");
+        assert!(why(&s, "node interleaving", "off").contains("not clear"), "the wanted value is not there");
         let two = [
             ("NodeInterleaving_0001", "Enabled".into(), None, &[][..]),
             ("NodeInterleaving_0002", "Enabled".into(), None, &[]),
         ];
         assert!(why(&setup(&two), "node interleaving", "off").contains("several"));
-        assert!(why(&setup(&[]), "node interleaving", "off").contains("no attribute"));
+        assert!(why(&setup(&[]), "node interleaving", "off").contains("no known attribute"));
         assert!(setup(&[]).find("something new", "on").is_empty());
         let mut s = setup(&[("NodeInterleaving", "Enabled".into(), None, &[])]);
         s.attributes.values_mut().for_each(|a| a.read_only = true);
         assert!(why(&s, "node interleaving", "off").contains("read-only"));
         let size = setup(&[("MemoryMappedIOH", "56TB".into(), None, &[])]);
-        assert!(why(&size, "MMIO high size", "enabled").contains("decide"));
+        assert!(why(&size, "MMIO high size", "enabled").contains("choose it"));
     }
 }

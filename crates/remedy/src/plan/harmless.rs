@@ -185,7 +185,7 @@ fn useful(held: &Held, plan: &Plan, seen: &Simulated) -> Option<Held> {
         .filter(|rule| plan.steps.iter().filter(|s| s.rules.contains(rule)).all(whole) && !changed(rule));
     let mut next = held.clone();
     next.left.extend(idle.map(|rule| {
-        let why = format!("the simulation of the whole plan changes no answer of {rule}: something else is missing");
+        let why = format!("in the simulation of the whole plan no answer of {rule} changes: something else is missing");
         (rule, why)
     }));
     (next.left.len() > held.left.len()).then_some(next)

@@ -101,7 +101,7 @@ mod tests {
         assert!(place.free.is_some() && !place.fs.is_empty(), "{place:?}");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "nothing is left of the look");
         assert!(matches!(seen(&path, u64::MAX), Err(Why::Directory(w)) if w.contains("free")));
-        assert!(matches!(seen("/dev/null", 1), Err(Why::Directory(w)) if w.contains("no directory")));
+        assert!(matches!(seen("/dev/null", 1), Err(Why::Directory(w)) if w.contains("not a directory")));
         let link = dir.path().join("devices");
         std::os::unix::fs::symlink("/dev", &link).unwrap();
         assert!(matches!(seen(link.to_str().unwrap(), 1), Err(Why::Directory(w)) if w.contains("block device")));
