@@ -313,7 +313,7 @@ Exit codes:
   3  usage or internal error, or nothing was changed"
 )]
 pub(crate) struct ApplyArgs {
-    /// Plans; the first for the first --host.
+    /// Plans, one for each --host, in the same order.
     ///
     /// As `linerate plan --format json` writes them.
     #[arg(value_name = "PLAN")]
