@@ -221,7 +221,7 @@ fn beside(s: &Sums, page: Option<&str>) -> String {
         ("texts judged", "reports", s.runs.to_string()),
         ("asserted causes that are right (precision)", "precision", share(right, right + wrong)),
         ("the text shows the cause: it comes first", "cause shown: first", share(s.first, s.with_truth)),
-        ("healthy, or traps: something is blamed", "traps blamed", format!("{} of {}", s.healthy_blamed, s.healthy)),
+        ("healthy, or traps: a cause is asserted", "traps blamed", format!("{} of {}", s.healthy_blamed, s.healthy)),
     ];
     let mut out = String::from(
         "| | real reports | the last held-out set, when first asked | generated logs |\n|---|---|---|---|\n",
@@ -238,8 +238,8 @@ fn report(s: &Sums) -> String {
     let page = std::fs::read_to_string(shell::root().join(REPORTS)).ok();
     let mut out = String::from("# How often the doctor is right\n\nWritten by `cargo xtask doctor --write`.\n\n");
     out += &beside(s, page.as_deref());
-    out += "\nThe real reports are public ones with an established cause; [doctor-reports.md](doctor-reports.md) lists each, with what was established and what\nlinerate says. They are the measure: what people paste is cut, mixed with prose, and seldom whole.\n\n";
-    out += "The generated logs are of our own making: `lab/logs` writes them from NCCL's own format strings, for every release in which a scenario can happen,\nwith the truth beside them. They show that no wording of a release is missed; they do not show how often a real ticket is judged rightly.\n\n## Generated logs\n\n";
+    out += "\nThe real reports are public ones with an established cause; [doctor-reports.md](doctor-reports.md) lists each, with what was established and what\nlinerate says. They are the measure: texts that people paste are cut, mixed with prose, and seldom complete.\n\n";
+    out += "The generated logs are made by `lab/logs`, which writes them from NCCL's own format strings, for every release in which a scenario can happen,\nwith the right answer beside them. They show that no wording of a release is missed; they do not show how often a real ticket is judged correctly.\n\n## Generated logs\n\n";
     let _ = writeln!(out, "- logs judged: {}", s.runs);
     let _ = writeln!(
         out,
@@ -247,17 +247,21 @@ fn report(s: &Sums) -> String {
         s.with_truth,
         share(s.first, s.with_truth)
     );
-    let _ =
-        writeln!(out, "- healthy, or traps: {}; nothing is blamed in {}", s.healthy, share(s.healthy_clean, s.healthy));
     let _ = writeln!(
         out,
-        "- not decidable from the log: {}; said so in {}",
+        "- healthy, or traps: {}; no cause is asserted in {}",
+        s.healthy,
+        share(s.healthy_clean, s.healthy)
+    );
+    let _ = writeln!(
+        out,
+        "- not decidable from the log: {}; reported as undecided in {}",
         s.undecidable,
         share(s.undecidable_told, s.undecidable)
     );
-    let _ = writeln!(out, "- wrong causes said as certain: {}\n", s.confident_wrong);
+    let _ = writeln!(out, "- wrong causes reported as certain: {}\n", s.confident_wrong);
     let _ =
-        writeln!(out, "| cause | found | missed | wrongly blamed | precision | recall |\n|---|---|---|---|---|---|");
+        writeln!(out, "| cause | found | missed | wrongly asserted | precision | recall |\n|---|---|---|---|---|---|");
     for (id, c) in &s.by_cause {
         let precision = share(c.right, c.right + c.wrong);
         let recall = share(c.right, c.right + c.missed);

@@ -195,9 +195,9 @@ fn against(s: &mut Summary) {
     let n = |a: &Figure, b: &Figure| {
         let least = a.runs.min(b.runs);
         if a.runs.max(b.runs) == 1 {
-            "n = 1 run of each: how much runs differ is not known".to_owned()
+            "n = 1 run of each: the spread between runs is not known".to_owned()
         } else if least == 1 {
-            "n = 1 run of one of them: how much runs differ is not known".to_owned()
+            "n = 1 run of one of them: its spread between runs is not known".to_owned()
         } else {
             format!("n = {} and {} runs, different tools", a.runs, b.runs)
         }

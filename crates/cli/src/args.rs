@@ -17,18 +17,18 @@ Exit codes:
   130, 143  ended by SIGINT, SIGTERM
   141  standard output was closed before an archive or a stream was complete; a report keeps the exit code of its verdict";
 
-/// Takes GPU/RDMA cluster nodes to line rate and proves it.
+/// Finds and fixes what slows down GPU/RDMA cluster nodes, and proves it.
 #[derive(Debug, Parser)]
 #[command(name = "linerate", version, about, max_term_width = 100, after_help = EXIT_CODES)]
 pub(crate) struct Cli {
-    /// What packed input may unpack to, in all: 500M, 20G.
+    /// Limit for unpacked input, in total: 500M, 20G.
     ///
-    /// Powers of 1024; 20GB is 20 × 10^9. Of .gz, .zst, .xz, .bz2 and archives. Without it, 64 MiB and 200 times its bytes.
+    /// For .gz, .zst, .xz, .bz2 and archives. Powers of 1024; 20GB is 20 × 10^9. Default: 64 MiB and 200 times the packed bytes.
     #[arg(long, global = true, help_heading = "Texts and archives", value_name = "SIZE", value_parser = crate::budget::size)]
     pub(crate) max_input: Option<u64>,
-    /// Whose text a file holds: `--host-of lspci2.txt=gpu002`.
+    /// Node that a text is from: `--host-of lspci2.txt=gpu002`.
     ///
-    /// Where neither it nor its name says so. FILE is a path, the end of one, or `-`.
+    /// If neither the text nor its name shows it. FILE is a path, the end of one, or `-`.
     #[arg(long, global = true, help_heading = "Texts and archives", value_name = "FILE=NAME", value_parser = crate::budget::host_of)]
     pub(crate) host_of: Vec<(PathBuf, String)>,
     #[command(subcommand)]
@@ -37,25 +37,25 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Judge a node: what is wrong, on what evidence, by which source, and what could not be seen.
+    /// Audit a node: what is wrong, the evidence, the sources, and what could not be checked.
     Audit(AuditArgs),
     /// Capture a node into a snapshot, or many nodes into a directory of them; read-only and redacted.
     Collect(Box<crate::collect_args::CollectArgs>),
-    /// Compare two nodes, or two times of one: what differs, by position in the topology, and which side is right.
+    /// Compare two nodes, or one at two times: what differs, by position in the topology, and which side is right.
     Diff(crate::diff_args::DiffArgs),
-    /// Find nodes that differ from the others: for each fact what most show, and which nodes do not.
+    /// Find nodes that differ from the others: for each fact, the majority value and the outliers.
     Drift(crate::drift_args::DriftArgs),
-    /// Name the nodes on which a rule fails or a fact has a value, as a set to paste.
+    /// Find the nodes where a rule fails or a fact has a value; print a set to paste.
     Where(crate::index_args::WhereArgs),
     /// Update the index of a fleet's directory.
     Fleet(crate::index_args::FleetArgs),
-    /// List nodes: names, groups and ways of all sources, as sets to paste; and which of them can be reached.
+    /// List the nodes and groups of all sources, as sets to paste; test which can be reached.
     Nodes(crate::nodes_args::NodesArgs),
-    /// Show the topology as NCCL sees it: paths, GPUDirect RDMA, who uses which NIC, what it could reach.
+    /// Show the topology as NCCL sees it: paths, GPUDirect RDMA, the NIC of each GPU, possible bandwidth.
     Topo(TopoArgs),
     /// Find causes in logs: what ran, what went wrong first, why, what would prove it, and what is not the cause.
     Doctor(DoctorArgs),
-    /// Lay out virtual machines: the host's PCI tree in a guest, and what NCCL sees there.
+    /// Check and lay out virtual machines: the host's PCI tree in a guest, and what NCCL sees there.
     Vm(crate::vm_args::VmArgs),
     /// Watch a node, or two dumps of one: which counters grow, how fast, and what that means.
     Watch(Box<crate::watch_args::WatchArgs>),
@@ -63,20 +63,20 @@ pub(crate) enum Command {
     Env(EnvArgs),
     /// Run, import and compare benchmarks, with confidence intervals.
     Bench(Box<crate::bench_args::BenchArgs>),
-    /// Hold nodes to a policy, learn one from good nodes, compare and test policies.
+    /// Check nodes against a policy; learn, compare and test policies.
     Policy(crate::policy_args::PolicyArgs),
-    /// Plan fixes for the platform at hand: what, why, how to undo and to prove it.
+    /// Plan fixes for the node's platform: what, why, how to undo and how to prove it.
     Plan(crate::plan_args::PlanArgs),
-    /// Apply a plan: change, reboot, read again, prove; journalled, so that it goes on after a crash.
+    /// Apply a plan: change, reboot, read again, prove. A journal lets it go on after a crash.
     Apply(crate::plan_args::ApplyArgs),
-    /// Read a node again: is each step of a plan effective, and did anything else change?
+    /// Verify a plan: is each step effective on the node, and did anything else change?
     Verify(crate::plan_args::VerifyArgs),
     /// Undo a plan, byte for byte.
     Rollback(crate::plan_args::RollbackArgs),
     /// What apply asks on a node.
     #[command(hide = true)]
     Hand,
-    /// Read what was hashed with a redaction key.
+    /// Reverse hashes that were made with a redaction key.
     Redact(crate::redact_args::RedactArgs),
     /// Explain a rule, a symptom or a cause: what it is, why, how to see it yourself, the fix, the myths.
     Explain(ExplainArgs),
@@ -104,8 +104,8 @@ pub(crate) enum Command {
 Examples:
   sudo linerate audit                         this machine
   linerate audit node.tar.zst                 a snapshot taken elsewhere
-  linerate audit lspci.txt                    a text that somebody pasted
-  linerate audit snapshots/                   each snapshot: a line, then a sum
+  linerate audit lspci.txt                    a pasted text
+  linerate audit snapshots/                   each snapshot: a line, then totals
   linerate audit --on 'gpu[001-128],@rack7'   live nodes, over your own ssh
   linerate audit --rule 'acs/*' --format json
   linerate audit --fail-on high               for CI
@@ -118,7 +118,7 @@ Examples:
   sudo linerate audit                         this machine
   linerate audit node.tar.zst                 a snapshot taken elsewhere
   linerate audit --root /host                 a container with the host's filesystem at /host
-  linerate audit lspci.txt                    a dump that somebody pasted
+  linerate audit lspci.txt                    a pasted dump
   linerate audit snapshots/                   every snapshot in a directory: a line each, then who fails what, and where
   linerate audit fleet/ --format markdown     the newest snapshot of each node (NODE/TIME.tar.zst), for a ticket
   linerate audit fleet/ --format sarif -o fleet.sarif
@@ -136,7 +136,7 @@ Exit codes:
   3  usage or internal error"
 )]
 pub(crate) struct AuditArgs {
-    /// What to audit, if not this machine.
+    /// What to audit (default: this machine).
     ///
     /// A snapshot, a tree or archive with sys/ and proc/, a text of lspci, mlxconfig, nvidia-smi, dmesg …, a directory of such texts, a directory of
     /// snapshots, a fleet's directory, or `-`.
@@ -149,43 +149,43 @@ pub(crate) struct AuditArgs {
     pub(crate) of: crate::chosen::NodesArg,
     #[command(flatten)]
     pub(crate) on: OnArgs,
-    /// Form of the report.
+    /// Output format.
     #[arg(long, short, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
     /// Version of the JSON schema.
     ///
-    /// 2 tags each fact as known, absent or unreadable (the default), 1 writes it as earlier releases did.
+    /// 2 (default) marks each fact as known, absent or unreadable; 1 is the form of earlier releases.
     #[arg(long, value_enum, value_name = "VERSION")]
     pub(crate) schema: Option<SchemaArg>,
     /// Write the report here instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Only these rules: an id, or a pattern such as 'acs/*'.
+    /// Run only these rules: an id or a pattern like 'acs/*'.
     ///
     /// May be repeated.
     #[arg(long = "rule", short, value_name = "PATTERN", value_parser = crate::ids::Ids::Rules, hide_possible_values = true)]
     pub(crate) rules: Vec<String>,
     /// Fail only on findings of this severity or above (exit code 1).
     ///
-    /// Then 2 means that a finding at or above it cannot be ruled out. [default: low]
+    /// Exit code 2 then means that a finding at or above it cannot be ruled out. [default: low]
     #[arg(long, help_heading = "Known findings", value_enum, value_name = "SEVERITY")]
     pub(crate) fail_on: Option<crate::terms_args::FailOn>,
     #[command(flatten)]
     pub(crate) known: crate::terms_args::SuppressArgs,
-    /// An earlier snapshot: judge counters by what grew since.
+    /// Earlier snapshot: judge counters by their growth since.
     ///
-    /// Or an earlier dump, of this one node. Without it, error counters are judged by their totals.
+    /// Or an earlier dump of the same node. Default: error counters are judged by their totals.
     #[arg(long, value_name = "EARLIER", conflicts_with = "on")]
     pub(crate) before: Option<PathBuf>,
     /// Role of the node, if the source lacks it.
     #[arg(long, value_enum, value_name = "ROLE")]
     pub(crate) role: Option<RoleArg>,
-    /// Only the verdict and a line for each finding.
+    /// Print only the verdict and one line per finding.
     #[arg(long, conflicts_with = "verbose")]
     pub(crate) brief: bool,
     /// List passes and not-applicable rules, too.
     ///
-    /// With their evidence. Of many nodes: name those on which a rule is unknown.
+    /// With their evidence. For several nodes: also name those on which a rule is unknown.
     #[arg(long, short)]
     pub(crate) verbose: bool,
     /// Keep serials, GUIDs, addresses and names of live nodes.
@@ -218,17 +218,17 @@ Exit codes:
   2  a limit, or damage, left part of the source out
   3  usage or internal error")]
 pub(crate) struct TopoArgs {
-    /// What to read, if not this machine.
+    /// What to read (default: this machine).
     ///
     /// A snapshot or an archive of one, a directory with a system's tree, pasted texts (lspci -vvv, nvidia-smi), or NCCL's topology XML.
     #[arg(value_name = "SOURCE", conflicts_with = "on")]
     pub(crate) source: Option<PathBuf>,
-    /// The system whose root directory is mounted here.
+    /// Read the system whose root directory is mounted here.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["source", "on"])]
     pub(crate) root: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) on: OnArgs,
-    /// Form of the answer.
+    /// Output format.
     #[arg(long, short, value_enum, default_value_t = TopoFormat::Text)]
     pub(crate) format: TopoFormat,
     /// Write the answer here instead of standard output.
@@ -247,39 +247,39 @@ pub(crate) struct TopoArgs {
     /// It decides what rings and trees there are, and the ceiling across nodes.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) nodes: u32,
-    /// Also what could be reached, and what limits it.
+    /// Also show the possible bandwidth, and its limit.
     ///
-    /// And how that is derived. In text and JSON.
+    /// With the derivation. In text and JSON.
     #[arg(long)]
     pub(crate) ceiling: bool,
-    /// How NCCL decides about two devices: GPU0, mlx5_0.
+    /// Explain how NCCL decides about GPU0 mlx5_0.
     ///
-    /// Or bus ids. In text, instead of the report.
+    /// Two devices, by name or bus id. In text, instead of the report.
     #[arg(long, num_args = 2, value_names = ["A", "B"])]
     pub(crate) explain: Vec<String>,
-    /// The same with a change, and what differs.
+    /// Show what this change would make different.
     ///
     /// May be repeated.
     #[arg(long, value_name = "CHANGE")]
     pub(crate) what_if: Vec<linerate_topology::what_if::Change>,
-    /// Type of the XML. Without it, its content shows it.
+    /// Type of the XML (default: from its content).
     ///
-    /// As a file that NCCL fills in, or as a dump that is complete.
+    /// A file that NCCL completes, or a dump that is complete.
     #[arg(long = "as", value_enum, value_name = "KIND")]
     pub(crate) input: Option<XmlKind>,
     /// Compute capability of the GPUs, times ten.
     ///
-    /// Where the source does not say it.
+    /// If the source does not show it.
     #[arg(long, value_name = "SM", value_parser = clap::value_parser!(i32).range(30..=200))]
     pub(crate) assume_sm: Option<i32>,
     /// NVLinks of each GPU to NVLink switches; 0 for none.
     ///
-    /// Where the source does not say it.
+    /// If the source does not show it.
     #[arg(long, value_name = "LINKS", value_parser = clap::value_parser!(u32).range(0..=64))]
     pub(crate) assume_nvlinks: Option<u32>,
     /// Speed of a NIC in Gb/s.
     ///
-    /// Where the source does not say it.
+    /// If the source does not show it.
     #[arg(long, value_name = "GBPS", value_parser = clap::value_parser!(u32).range(1..=3200))]
     pub(crate) assume_nic_gbps: Option<u32>,
     /// Keep serials, GUIDs, addresses and names of live nodes.
@@ -322,7 +322,7 @@ pub(crate) struct EnvArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum EnvCommand {
-    /// Judge settings: obsolete, ignored, misspelt, harmful here, contradictory; and say what this node needs.
+    /// Check settings: obsolete, ignored, misspelt, harmful here, contradictory; and show what this node needs.
     Check(EnvCheckArgs),
 }
 
@@ -333,38 +333,37 @@ Examples:
   linerate env check pod.yaml --nccl 2.21 --node node.tar.zst
   linerate env check pod.yaml --on gpu007                  and a live node, over your own ssh
   linerate env check job.sbatch /etc/nccl.conf             and which of them takes effect
-  linerate env check nccl.log                              what NCCL said that it read; its release is in it
+  linerate env check nccl.log                              the settings that NCCL logged, and its release
   linerate env check /proc/4711/environ
   kubectl exec POD -- env | linerate env check -
-  linerate env check --node node.tar.zst --format k8s      the least that this node needs, to paste
+  linerate env check --node node.tar.zst --format k8s      the minimum that this node needs, to paste
 
 Only variables of NCCL, UCX, libfabric, PyTorch's NCCL, CUDA and the container toolkit are kept; all others, which may be
 secrets, are dropped where they are read.
 
 Exit codes:
-  0  nothing against these settings
+  0  no problem in these settings
   1  findings of severity low or above
   2  no findings, but something could not be decided from this, or part of the input was left out
   3  usage or internal error")]
-#[command(mut_arg("verbose", |a| a.help("Name the sources of every judgement")))]
+#[command(mut_arg("verbose", |a| a.help("Show the sources of every judgement")))]
 pub(crate) struct EnvCheckArgs {
-    /// What to read, if not this process's environment.
+    /// What to check (default: this process's environment).
     ///
-    /// A shell environment, /proc/PID/environ, a job script, a pod spec or another manifest, a Dockerfile, nccl.conf, a log of NCCL, or `-`. Each is
-    /// known by its content. Without it, /etc/nccl.conf and ~/.nccl.conf are read, too; with --node or --on, that node's /etc/nccl.conf.
+    /// A shell environment, /proc/PID/environ, a job script, a pod spec or another manifest, a Dockerfile, nccl.conf, a log of NCCL, or `-`. The type is detected from the content. Without FILE, /etc/nccl.conf and ~/.nccl.conf are read, too; with --node or --on, that node's /etc/nccl.conf.
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// The node on which it runs; `/` is this machine.
+    /// Node on which it runs; `/` is this machine.
     ///
     /// A snapshot, a tree, or pasted texts.
     #[arg(long, value_name = "SNAPSHOT", conflicts_with = "on")]
     pub(crate) node: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) on: OnArgs,
-    /// Release of NCCL, such as 2.21 or 2.21.5. A log says it.
+    /// Release of NCCL, such as 2.21 or 2.21.5. A log shows it.
     #[arg(long, value_name = "VERSION", value_parser = released)]
     pub(crate) nccl: Option<linerate_topology::Version>,
-    /// Form of the answer.
+    /// Output format.
     #[arg(long, short, value_enum, default_value_t = EnvFormat::Text)]
     pub(crate) format: EnvFormat,
     #[command(flatten)]
@@ -404,9 +403,9 @@ Exit codes:
   1  causes were found
   2  something is wrong and cannot be decided from this, nothing was understood, or part of the input was not read
   3  usage or internal error")]
-#[command(mut_arg("verbose", |a| a.help("All evidence, all inputs, whole lists")))]
+#[command(mut_arg("verbose", |a| a.help("Show all evidence, all inputs and whole lists")))]
 pub(crate) struct DoctorArgs {
-    /// What to read. Without it, what is piped in.
+    /// What to read (default: piped input).
     ///
     /// Files, pipes, directories, snapshots, or `-` for standard input.
     #[arg(value_name = "FILE|DIR")]
@@ -420,10 +419,10 @@ pub(crate) struct DoctorArgs {
     pub(crate) on: OnArgs,
     /// Network ports of each node: 4x400G.
     ///
-    /// With ,ib or ,roce and ,mtu=4096 where known. Where no node is given.
+    /// If no node is given. With ,ib or ,roce and ,mtu=4096, if known.
     #[arg(long, value_name = "LINKS")]
     pub(crate) link: Option<linerate_topology::ceiling::Links>,
-    /// Form of the answer.
+    /// Output format.
     #[arg(long, short, value_enum, default_value_t = DoctorFormat::Text)]
     pub(crate) format: DoctorFormat,
     #[command(flatten)]
@@ -448,7 +447,7 @@ pub(crate) enum DoctorFormat {
 Examples:
   linerate explain iommu/translated-domain             a rule
   linerate explain net/ib-disabled-by-env              a cause that `linerate doctor` names
-  linerate explain symptom/gpudirect-disabled          from what one sees to what decides
+  linerate explain symptom/gpudirect-disabled          from the symptom to the cause
   linerate explain symptom                             all symptoms")]
 pub(crate) struct ExplainArgs {
     /// Id of a rule, symptom or cause; or a variable.
@@ -463,13 +462,13 @@ pub(crate) struct ExplainArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RulesArgs {
-    /// Only these: an id, an area, or a pattern such as 'acs/*'.
+    /// List only these: an id, an area, or a pattern such as 'acs/*'.
     #[arg(value_name = "PATTERN")]
     pub(crate) patterns: Vec<String>,
-    /// Form of the list.
+    /// Output format.
     #[arg(long, short, value_enum, default_value_t = ListFormat::Text)]
     pub(crate) format: ListFormat,
-    /// Also where each rule holds.
+    /// Also show where each rule applies.
     #[arg(long, short)]
     pub(crate) verbose: bool,
     /// When to colour.

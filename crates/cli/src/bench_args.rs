@@ -17,24 +17,24 @@ pub(crate) struct BenchArgs {
 pub(crate) enum BenchCommand {
     #[command(about = format!("Read outputs of benchmarks into the history: {}, tables", Kind::called().join(", ")))]
     Import(ImportArgs),
-    /// Say what two sides of a measurement show, what they cannot show, and how far from the ceiling both are.
+    /// Compare two sets of runs: what they show, what they cannot show, and how far from the ceiling both are.
     Compare(CompareArgs),
     /// Run benchmarks on this host, or between hosts: interleaved, within a budget, with a snapshot.
     Run(RunArgs),
-    /// Stored runs: bands, bests, targets; exports.
+    /// Show stored runs: ranges, best runs, targets; export them.
     History(HistoryArgs),
     /// Draw runs: bandwidth over size, values over time, distributions.
     Plot(PlotArgs),
-    /// One page that sums up what was measured: GPU, RDMA, TCP, storage.
+    /// Sum up what was measured on one page: GPU, RDMA, TCP, storage.
     Summary(SummaryArgs),
 }
 
 /// Where the history is.
 #[derive(Debug, Args)]
 pub(crate) struct StoreArgs {
-    /// The history's file.
+    /// History file.
     ///
-    /// Without it: $LINERATE_STORE, else linerate/history.db below $XDG_DATA_HOME or ~/.local/share.
+    /// Default: $LINERATE_STORE, else linerate/history.db below $XDG_DATA_HOME or ~/.local/share.
     #[arg(long, value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
 }
@@ -45,10 +45,10 @@ pub(crate) struct OutArgs {
     /// Write here instead of to standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Colours.
+    /// When to colour.
     #[arg(long, value_enum, default_value_t = When::Auto)]
     pub(crate) color: When,
-    /// Everything, nothing abbreviated.
+    /// Show everything, unabbreviated.
     #[arg(long, short)]
     pub(crate) verbose: bool,
 }
@@ -58,7 +58,7 @@ pub(crate) struct OutArgs {
 pub(crate) struct AnswerArgs {
     #[command(flatten)]
     pub(crate) store: StoreArgs,
-    /// Form of the answer.
+    /// Output format.
     #[arg(long, short, value_enum, default_value_t = BenchFormat::Text)]
     pub(crate) format: BenchFormat,
     #[command(flatten)]
@@ -87,18 +87,18 @@ Examples:
 
 Exit codes:
   0  all that was read is a valid result
-  1  a run is no valid result: wrong elements, failures
+  1  a run is not a valid result: wrong elements, failures
   2  something looks like a result and could not be read, or is beyond a limit
   3  usage or internal error, or nothing was read at all")]
 pub(crate) struct ImportArgs {
     /// Files, directories, or `-`.
     ///
-    /// Each is known by its content; packed ones (.gz, .zst, .xz, .bz2) are unpacked.
+    /// The type is detected from the content; packed files (.gz, .zst, .xz, .bz2) are unpacked.
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// Snapshot of a node that took part.
     ///
-    /// Every run then knows its configuration. May be repeated.
+    /// Its configuration is recorded with every run. May be repeated.
     #[arg(long, value_name = "SNAPSHOT")]
     pub(crate) node: Vec<PathBuf>,
     /// A label to find the runs by.
@@ -109,7 +109,7 @@ pub(crate) struct ImportArgs {
     /// Read only; keep nothing.
     #[arg(long)]
     pub(crate) no_store: bool,
-    /// Say how much was read, and what is wrong; no values.
+    /// Print how much was read and what is wrong; no values.
     #[arg(long, short, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
     #[command(flatten)]
@@ -128,7 +128,7 @@ Examples:
   linerate bench compare before/ --template > after-the-switch.csv   fill it in, then compare with it
 
 A side is a file, a directory of files (snapshots of its nodes in it are used), the beginning of a run's name, or label:WORD.
-One run on a side never yields better or worse: nothing is known then about how runs differ by themselves.
+With one run on a side the answer is never better or worse: the spread between runs is not known then.
 
 Exit codes:
   0  better or equivalent everywhere, as far as it is decided
@@ -136,15 +136,15 @@ Exit codes:
   2  inconclusive
   3  usage or internal error")]
 pub(crate) struct CompareArgs {
-    /// The side that is compared with.
+    /// The baseline.
     #[arg(value_name = "A")]
     pub(crate) a: String,
-    /// The side that is judged.
+    /// The side to judge.
     #[arg(value_name = "B", conflicts_with = "columns")]
     pub(crate) b: Option<String>,
     /// Two columns of a table in A as the two sides.
     ///
-    /// Without B and without this: the columns of a table that has two.
+    /// Default without B: the columns of a table that has two.
     #[arg(long, value_name = "X,Y", value_parser = two)]
     pub(crate) columns: Option<(String, String)>,
     /// More runs of side A.
@@ -157,7 +157,7 @@ pub(crate) struct CompareArgs {
     /// May be repeated.
     #[arg(long = "b", value_name = "RUN")]
     pub(crate) more_b: Vec<String>,
-    /// Differences below this count as none.
+    /// Differences below this count as equal.
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
     pub(crate) threshold: f64,
     /// Only this metric (busbw, latency, tps …).
@@ -165,7 +165,7 @@ pub(crate) struct CompareArgs {
     /// May be repeated.
     #[arg(long, value_name = "METRIC")]
     pub(crate) metric: Vec<String>,
-    /// Hosts of side A, where the outputs do not show it.
+    /// Hosts of side A, if the outputs do not show them.
     #[arg(long, value_name = "HOSTS", value_delimiter = ',')]
     pub(crate) nodes_a: Vec<String>,
     /// Hosts of side B.
@@ -183,10 +183,10 @@ pub(crate) struct CompareArgs {
     pub(crate) node_b: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) links: LinkArgs,
-    /// Also a bootstrap of runs, with so many resamples.
+    /// Also bootstrap the runs, with this many resamples.
     #[arg(long, value_name = "RESAMPLES", value_parser = clap::value_parser!(u32).range(200..=1_000_000))]
     pub(crate) bootstrap: Option<u32>,
-    /// Print side A as a table to fill side B in.
+    /// Print side A as a table, to fill in side B.
     #[arg(long, conflicts_with_all = ["b", "more_b", "columns"])]
     pub(crate) template: bool,
     /// Draw what is compared, too.
@@ -201,13 +201,13 @@ pub(crate) struct CompareArgs {
 pub(crate) struct LinkArgs {
     /// Network ports of each node: 4x400G.
     ///
-    /// With ,ib or ,roce and ,mtu=4096 where known.
+    /// With ,ib or ,roce and ,mtu=4096, if known.
     #[arg(long, value_name = "LINKS")]
     pub(crate) link: Option<Links>,
-    /// Nodes of the job, where the output does not show it.
+    /// Nodes of the job, if the output does not show it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) nodes: Option<u32>,
-    /// GPUs of each node, where the output does not show it.
+    /// GPUs of each node, if the output does not show it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) gpus: Option<u32>,
 }
@@ -215,19 +215,19 @@ pub(crate) struct LinkArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  linerate bench run quick --on local,node2                 half a minute: is anything badly wrong between two hosts
+  linerate bench run quick --on local,node2                 half a minute: finds gross faults between two hosts
   linerate bench run iperf3,ping --on node1,root@node2:2222 --repetitions 5
   linerate bench run rdma --on node1,node2 --max-time 10m --max-traffic 500G
   linerate bench run storage --on local --directory /mnt/scratch
   linerate bench run iperf3 --on local,node2 --variant a: --variant 'b: args=-C,bbr'
   linerate bench run quick --on local,node2 --dry-run       what would run, and what it would cost
 
-The hosts are reached by your own ssh, with its keys and configuration. Nothing is installed there; what is missing is named.
+The hosts are reached by your own ssh, with its keys and configuration. Nothing is installed there; missing programs are named.
 
 Exit codes:
   0  everything was measured
   1  a run failed
-  2  it ended before its plan did
+  2  it ended early
   3  usage or internal error, or something is missing")]
 pub(crate) struct RunArgs {
     /// A suite, a kind, or tests.
@@ -237,16 +237,16 @@ pub(crate) struct RunArgs {
     pub(crate) what: String,
     /// Hosts: local, HOST, USER@HOST:PORT.
     ///
-    /// Each with =ADDRESS where the data goes another way, and always for MPI. The first measures, the second serves.
+    /// Add =ADDRESS if the data takes another network, and always for MPI. The first host measures, the second serves.
     #[arg(long, value_name = "HOSTS", default_value = "local")]
     pub(crate) on: String,
-    /// How often each test is measured.
+    /// Measured repetitions of each test.
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repetitions: Option<u32>,
-    /// How often each test runs before, without counting.
+    /// Warm-up runs of each test, not counted.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(crate) warmups: Option<u32>,
-    /// Seconds of one measurement.
+    /// Seconds for one measurement.
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..=3600))]
     pub(crate) seconds: Option<u32>,
     /// Settings to compare: `NAME: VAR=VALUE … args=ARG,ARG`.
@@ -263,29 +263,29 @@ pub(crate) struct RunArgs {
     /// Do not bind programs to the NUMA node of their device.
     #[arg(long)]
     pub(crate) no_bind: bool,
-    /// Most time for all of it: 90, 90s, 10m, 2h.
+    /// Time limit for everything: 90, 90s, 10m, 2h.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub(crate) max_time: Option<u64>,
-    /// Most bytes for all of it: 500G.
+    /// Traffic limit for everything: 500G.
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub(crate) max_traffic: Option<u64>,
-    /// A port to try first.
+    /// Port to try first.
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
-    /// A further argument of ssh, such as Port=2222.
+    /// Extra option for ssh, such as Port=2222.
     ///
-    /// As its `-o` takes it, or as it is (-F, and then a file). May be repeated.
+    /// Passed with `-o`, or as it is (-F, and then a file). May be repeated.
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     pub(crate) ssh_option: Vec<String>,
-    /// Leave out tests whose program a host lacks.
+    /// Skip tests whose program is missing on a host.
     #[arg(long)]
     pub(crate) skip_missing: bool,
     /// Take no snapshots.
     ///
-    /// Nothing is known then about the configuration that was measured.
+    /// The measured configuration is then not known.
     #[arg(long)]
     pub(crate) no_snapshot: bool,
-    /// Say what would run and what it would cost; run nothing.
+    /// Show what would run and what it would cost; run nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// A label to find the runs by.
@@ -295,7 +295,7 @@ pub(crate) struct RunArgs {
     pub(crate) label: Vec<String>,
     /// Also write the tools' own outputs here.
     ///
-    /// And the snapshots; a directory.
+    /// With the snapshots, into this directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<PathBuf>,
     /// Keep nothing in the history.
@@ -311,7 +311,7 @@ pub(crate) struct RunArgs {
 /// Which runs of the history.
 #[derive(Debug, Args, Default)]
 pub(crate) struct FilterArgs {
-    /// Whose output: nccl-tests, perftest, iperf3, …
+    /// Kind of output: nccl-tests, perftest, iperf3, …
     #[arg(long)]
     pub(crate) kind: Option<String>,
     /// The program: all_reduce_perf, ib_write_bw.
@@ -336,10 +336,10 @@ pub(crate) struct FilterArgs {
     /// May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) param: Vec<String>,
-    /// Not older than this: 7d, 12h.
+    /// Only runs not older than this: 7d, 12h.
     #[arg(long, value_name = "AGE", value_parser = seconds)]
     pub(crate) since: Option<u64>,
-    /// At most so many runs, the newest.
+    /// Show at most N runs, the newest.
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u32>,
 }
@@ -349,26 +349,26 @@ pub(crate) struct FilterArgs {
 Examples:
   linerate bench history                                      the newest runs
   linerate bench history --kind nccl-tests --host u25
-  linerate bench history --band --metric busbw --size 8G      what it has been: smallest, median, largest, with its n
+  linerate bench history --band --metric busbw --size 8G      smallest, median, largest so far, with n
   linerate bench history --best --metric busbw
   linerate bench history --export runs.parquet                .csv, .json, .jsonl as well
   linerate bench history --target busbw-2n --metric busbw --low 194GB/s --high 309GB/s --source 'field note N1'
-  linerate bench history --check 3f2a                         a run beside targets and the history
+  linerate bench history --check 3f2a                         a run against targets and the history
   linerate bench history --delete 3f2a")]
 pub(crate) struct HistoryArgs {
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// What each measurement has been: quartiles and range.
+    /// Show quartiles and range of each measurement.
     ///
     /// Smallest, quartiles, largest, with its n.
     #[arg(long, group = "what")]
     pub(crate) band: bool,
-    /// The best runs of each measurement.
+    /// Show the best runs of each measurement.
     #[arg(long, group = "what")]
     pub(crate) best: bool,
-    /// Write all runs that fit into this file.
+    /// Export all matching runs to this file.
     ///
-    /// By its ending as .csv, .json, .jsonl or .parquet.
+    /// Its ending chooses the format: .csv, .json, .jsonl or .parquet.
     #[arg(long, value_name = "FILE", group = "what")]
     pub(crate) export: Option<PathBuf>,
     /// Set a target of this name.
@@ -376,13 +376,13 @@ pub(crate) struct HistoryArgs {
     /// For --metric (and --kind, --tool, --size, --param), with --low or --high.
     #[arg(long, value_name = "NAME", group = "what")]
     pub(crate) target: Option<String>,
-    /// A target's lower end, with its unit: 194GB/s.
+    /// Lower end of the target, with its unit: 194GB/s.
     #[arg(long, value_name = "VALUE", requires = "target")]
     pub(crate) low: Option<String>,
-    /// A target's upper end, with its unit.
+    /// Upper end of the target, with its unit.
     #[arg(long, value_name = "VALUE", requires = "target")]
     pub(crate) high: Option<String>,
-    /// Where a target comes from.
+    /// Where the target comes from.
     #[arg(long, value_name = "TEXT", requires = "target")]
     pub(crate) source: Option<String>,
     /// List targets.
@@ -391,7 +391,7 @@ pub(crate) struct HistoryArgs {
     /// Remove a target.
     #[arg(long, value_name = "NAME", group = "what")]
     pub(crate) remove_target: Option<String>,
-    /// Show a run beside targets and beside what it has been.
+    /// Compare a run with the targets and the history.
     #[arg(long, value_name = "RUN", group = "what")]
     pub(crate) check: Option<String>,
     /// Show a run.
@@ -400,7 +400,7 @@ pub(crate) struct HistoryArgs {
     /// Delete a run.
     #[arg(long, value_name = "RUN", group = "what")]
     pub(crate) delete: Option<String>,
-    /// Check the file: every value is read.
+    /// Check the history file: read every value.
     #[arg(long, group = "what")]
     pub(crate) verify: bool,
     #[command(flatten)]
@@ -439,10 +439,10 @@ pub(crate) struct PlotArgs {
     /// Files, directories, runs of the history, label:WORD.
     #[arg(value_name = "RUN", required = true, num_args = 1..=2)]
     pub(crate) sides: Vec<String>,
-    /// What is drawn.
+    /// What to draw.
     #[arg(long, value_enum, default_value_t = PlotKind::Auto)]
     pub(crate) kind: PlotKind,
-    /// Which metric.
+    /// Metric to draw.
     #[arg(long, value_name = "METRIC")]
     pub(crate) metric: Option<String>,
     #[command(flatten)]
@@ -450,12 +450,12 @@ pub(crate) struct PlotArgs {
     /// Snapshot of a node, for the ceiling.
     #[arg(long, value_name = "SNAPSHOT")]
     pub(crate) node: Vec<PathBuf>,
-    /// Nothing but ASCII.
+    /// Use only ASCII characters.
     #[arg(long)]
     pub(crate) ascii: bool,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
-    /// Form of the drawing.
+    /// Output format.
     #[arg(long, short, value_enum, default_value_t = PlotFormat::Text)]
     pub(crate) format: PlotFormat,
     #[command(flatten)]
@@ -474,7 +474,7 @@ pub(crate) struct SummaryArgs {
     pub(crate) runs: Vec<String>,
     /// Bytes of gradients that a step synchronises.
     ///
-    /// For what the network means to training.
+    /// To estimate what the network means for training.
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub(crate) gradient: Option<u64>,
     #[command(flatten)]
@@ -486,7 +486,7 @@ pub(crate) struct SummaryArgs {
     pub(crate) node: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
-    /// Form of the page.
+    /// Output format.
     #[arg(long, short, value_enum, default_value_t = BenchFormat::Text)]
     pub(crate) format: BenchFormat,
     #[command(flatten)]

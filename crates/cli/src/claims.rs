@@ -4,8 +4,8 @@ use crate::budget::budget;
 use crate::output::{Failure, remark};
 use crate::sources;
 use linerate_fleet::cluster::Scheduler;
+use linerate_formats::counted;
 use linerate_gather::lists::{self, Beside, Joins, ListError};
-use linerate_out::counted;
 use linerate_snapshot::{Snapshot, is_snapshot_dir};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -95,14 +95,14 @@ pub(crate) fn said(beside: &Beside, joins: &Joins) {
     for ((of, why), nodes) in &joins.not {
         let names = linerate_fleet::names::folded(nodes.iter().map(String::as_str));
         remark(&format!(
-            "{files}: no entry of {} was joined to {}, {why}: {names}",
+            "{files}: no entry of {} matches {}, {why}: {names}",
             of.name(),
             counted(nodes.len(), "node", "nodes")
         ));
     }
     if !joins.by_name.is_empty() {
         remark(&format!(
-            "{files}: {} joined by the name of the node alone",
+            "{files}: {} matched by the name of the node alone",
             counted(joins.by_name.len(), "entry was", "entries were")
         ));
     }

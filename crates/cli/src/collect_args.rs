@@ -13,8 +13,8 @@ Examples:
   linerate collect --root /host -o node.tar.zst
   linerate collect --on 'gpu[001-128],@rack7' -o fleet/            many nodes, over your own ssh
   linerate collect --on gpu001,root@10.0.0.3 -o fleet/ --redact-key fleet.key
-                                                                   hashes that join, and that you can read back
-  linerate collect --on gpu001,gpu002 -o fleet/ --resume           those that are missing, or older than a day
+                                                                   hashes that match across nodes, and that you can reverse
+  linerate collect --on gpu001,gpu002 -o fleet/ --resume           only nodes without a snapshot of the last 24 hours
   linerate collect --on gpu001 --leave-nothing --format json       nothing stays on the node; the summary for programs
   tar --zstd -tf node.tar.zst                 a snapshot is an archive that any tool opens
 
@@ -54,9 +54,9 @@ pub(crate) struct CollectArgs {
     /// Do not run any command; read files only.
     #[arg(long, conflicts_with = "on")]
     pub(crate) no_commands: bool,
-    /// Only what grows, for `watch counters`.
+    /// Collect only counters, for `watch counters`.
     ///
-    /// Counters, and what shows whose they are.
+    /// Counters, and what shows which device they belong to.
     #[arg(long, conflicts_with = "on")]
     pub(crate) counters: bool,
     /// No progress on standard error.
@@ -71,16 +71,16 @@ pub(crate) struct CollectArgs {
 pub(crate) struct FanArgs {
     #[command(flatten)]
     pub(crate) on: OnArgs,
-    /// Leave nodes out that have a snapshot which is not stale.
+    /// Skip nodes that have a snapshot which is not stale.
     #[arg(long, help_heading = LIVE, requires = "on")]
     pub(crate) resume: bool,
-    /// Age from which on a snapshot is stale: 30m, 24h, 7d.
+    /// Age at which a snapshot is stale: 30m, 24h, 7d.
     #[arg(long, help_heading = LIVE, value_name = "TIME", default_value = "24h", requires = "resume", value_parser = duration)]
     pub(crate) stale: Duration,
-    /// Do not bring the directory's index (index.parquet, docs/fleet-index.md) up to what was collected.
+    /// Do not update the directory's index (index.parquet, docs/fleet-index.md).
     #[arg(long, help_heading = LIVE, requires = "on")]
     pub(crate) no_index: bool,
-    /// Form of the summary, on standard output.
+    /// Output format of the summary, on standard output.
     #[arg(long, help_heading = LIVE, short, value_enum, default_value_t = SummaryFormat::Text, requires = "on")]
     pub(crate) format: SummaryFormat,
 }

@@ -87,7 +87,7 @@ fn with(mut command: Command, defaults: &BTreeMap<String, DefaultOf>, path: &Pat
 }
 
 fn may(be_set: &[&str]) -> String {
-    format!("there may be set {}", be_set.join(", "))
+    format!("options that may be set: {}", be_set.join(", "))
 }
 
 /// A command, and those below it, with this default; `None`: none has the option.
@@ -100,7 +100,7 @@ fn one(
 ) -> Result<Option<Command>, Failure> {
     let allowed: &[&str] = if CHANGING.contains(&verb) { &OF_CHANGING } else { &MAY_BE_SET };
     if !allowed.contains(&option) {
-        let of = if allowed.len() < MAY_BE_SET.len() { "of a command that changes nodes " } else { "" };
+        let of = if allowed.len() < MAY_BE_SET.len() { "for a command that changes nodes, " } else { "" };
         return Err(wrong("a file may not set it").hint(format!("{of}{}", may(allowed))));
     }
     let (mut command, mut is_there) = (command, false);

@@ -20,14 +20,14 @@ Examples:
 A fleet's directory with an index that is not old (`linerate fleet index`) is answered from it.
 
 Nodes are compared within their class of hardware (board, processors, models of GPUs and NICs), device by device by position in
-the topology. What a node did not show is no difference. The worst comes first: how bad is said by the rules that read the fact.
+the topology. What a node did not show is not a difference. The worst comes first: the severity is that of the rules that read the fact.
 
 Exit codes:
   0  no difference
   1  differences
   2  no difference, but nothing could be compared, or a part was left out or could not be read
   3  usage or internal error")]
-#[command(mut_arg("verbose", |a| a.help("All values and configurations, and the id of each fact")))]
+#[command(mut_arg("verbose", |a| a.help("Show all values and configurations, and the id of each fact")))]
 pub(crate) struct DriftArgs {
     /// Snapshots, trees, or directories of them.
     ///
@@ -38,18 +38,17 @@ pub(crate) struct DriftArgs {
     pub(crate) of: crate::chosen::NodesArg,
     #[command(flatten)]
     pub(crate) on: OnArgs,
-    /// The node that is right by definition.
+    /// Reference node: right by definition.
     ///
-    /// Without it, `reference` of linerate.toml (of all, or of a group for classes whose nodes are all in it); without one, what most nodes of a
-    /// class show is the norm.
+    /// Default: `reference` in linerate.toml (for all nodes, or of a group for classes whose nodes are all in it); otherwise, what most nodes of a class show is the norm.
     #[arg(long, value_name = "NODE")]
     pub(crate) reference: Option<String>,
     /// Compare each node with its own past.
     ///
-    /// Its newest snapshot with the newest that is not younger than this, by what an index keeps of both. Of a fleet's directory, or of its index.
+    /// Compares its newest snapshot with the newest one that is not younger than TIME, by what the index keeps of both. For a fleet's directory, or its index.
     #[arg(long, value_name = "TIME", value_parser = crate::index_args::moment, conflicts_with_all = ["reference", "on"])]
     pub(crate) since: Option<u64>,
-    /// Form of the answer.
+    /// Output format.
     #[arg(long, short, value_enum, default_value_t = DiffFormat::Text)]
     pub(crate) format: DiffFormat,
     #[command(flatten)]

@@ -13,7 +13,7 @@ pub(crate) struct FleetArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum FleetCommand {
-    /// Bring the index of a fleet's directory up to its snapshots.
+    /// Update the index of a fleet's directory from its snapshots.
     Index(IndexArgs),
 }
 
@@ -24,11 +24,11 @@ Examples:
   linerate fleet index fleet/ --rebuild  reads all snapshots again
   duckdb -c \"select distinct label from 'fleet/index.parquet' where fact = 'kernel.cmdline' and value = 'iommu=pt'\"
 
-The index is one Parquet file, DIR/index.parquet, of what every snapshot says: docs/fleet-index.md. `where` answers from it without the
-snapshots. It can be made again at any time. Two that write it wait for each other.
+The index is one Parquet file, DIR/index.parquet, with what every snapshot shows: docs/fleet-index.md. `where` answers from it without the
+snapshots. It can be rebuilt at any time. Two writers wait for each other.
 
 Exit codes:
-  0  the index says what the snapshots do
+  0  the index is up to date
   2  the same, but some snapshots could not be read
   3  usage or internal error")]
 pub(crate) struct IndexArgs {
@@ -58,24 +58,25 @@ Examples:
   clush -w \"$(linerate where 'kernel.release~6.8.*')\" uptime
   linerate where gpumem/xid --format lines | xargs -r -n1 kubectl cordon
 
-A condition is RULE (it fails), RULE=pass|fail|unknown|not-applicable, FACT (it is there), FACT=absent, or FACT with =, !=, ~ (`*` stands for
-any characters), >=, <=, > or < and a value; FACT[PART] is one port, setting or argument. A node fulfils it where any subject does; that a
-list lacks a word is FACT!=WORD. A node that did not show what is asked never fulfils it: it is counted on standard error.
+A condition is RULE (it fails), RULE=pass|fail|unknown|not-applicable, FACT (it exists), FACT=absent, or FACT with =, !=, ~ (`*` stands for
+any characters), >=, <=, > or < and a value; FACT[PART] is one port, setting or argument. A node matches if any of its subjects
+does; FACT!=WORD means that a list lacks the word. A node that did not show what is asked never matches: it is counted on standard
+error.
 
 Exit codes:
   0  some nodes
   1  none
   2  none, but it is unknown for some
   3  usage or internal error")]
-#[command(mut_arg("verbose", |a| a.help("All values, in text")))]
+#[command(mut_arg("verbose", |a| a.help("Show all values, in text")))]
 pub(crate) struct WhereArgs {
-    /// What is to hold: a rule, or a fact with a value.
+    /// Condition: a rule, or a fact with a value.
     #[arg(value_name = "CONDITION")]
     pub(crate) condition: String,
     /// The fleet's directory, or an index.
     #[arg(value_name = "DIR", default_value = "fleet")]
     pub(crate) dir: PathBuf,
-    /// What is to hold as well.
+    /// Another condition that must hold.
     ///
     /// May be repeated.
     #[arg(long, value_name = "CONDITION")]
@@ -85,22 +86,22 @@ pub(crate) struct WhereArgs {
     /// In ClusterShell's syntax, such as 'gpu[1-8]!gpu7'.
     #[arg(long, value_name = "SET")]
     pub(crate) nodes: Option<String>,
-    /// Only of these subjects: 'rail 3 NIC', 'GPU 0', node.
+    /// Only these subjects: 'rail 3 NIC', 'GPU 0', node.
     ///
     /// Also 'rail * NIC', 'NUMA node 1'.
     #[arg(long, value_name = "SUBJECT")]
     pub(crate) subject: Option<String>,
-    /// As it was then: 2026-11-01, 2026-11-01T12:30:00Z.
+    /// At this time: 2026-11-01, 2026-11-01T12:30:00Z.
     ///
-    /// Of each node the newest snapshot that is not younger than this.
+    /// Uses the newest snapshot of each node that is not younger than this.
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(crate) at: Option<u64>,
-    /// All snapshots of each node, not the newest alone.
+    /// Search all snapshots of each node, not only the newest.
     ///
-    /// Nodes of which any fulfils the condition.
+    /// A node matches if any of its snapshots does.
     #[arg(long, conflicts_with = "at")]
     pub(crate) all_times: bool,
-    /// Form of the answer.
+    /// Output format.
     #[arg(long, short, value_enum, default_value_t = WhereFormat::Set)]
     pub(crate) format: WhereFormat,
     #[command(flatten)]
@@ -109,9 +110,9 @@ pub(crate) struct WhereArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum WhereFormat {
-    /// The names in one word, to paste.
+    /// All names as one set, to paste.
     Set,
-    /// A name a line.
+    /// One name per line.
     Lines,
     /// With the values that they show.
     Text,

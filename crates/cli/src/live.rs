@@ -57,7 +57,7 @@ impl Live {
     /// The snapshot of the only one.
     pub(crate) fn one(&self) -> Result<Snapshot, Failure> {
         let mut all = self.all()?;
-        all.pop().filter(|_| all.is_empty()).ok_or_else(|| Failure::new("one node is read, and no set of them"))
+        all.pop().filter(|_| all.is_empty()).ok_or_else(|| Failure::new("this command reads one node, not a set"))
     }
 }
 
@@ -89,15 +89,15 @@ pub(crate) fn exactly(count: usize, on: &OnArgs, redact: bool) -> Result<Option<
 /// That sources of names are named for nothing.
 pub(crate) fn no_inventory(read: &ReadArgs) -> Result<(), Failure> {
     if read.on.is_none() && !read.names.inventory.is_empty() {
-        return Err(Failure::new("--inventory names nodes that are read live").hint("say which, with --on"));
+        return Err(Failure::new("--inventory is only for nodes that are read live").hint("give the nodes with --on"));
     }
     Ok(())
 }
 
 fn of(on: &OnArgs, redact: bool, count: Option<usize>) -> Result<Option<Live>, Failure> {
     if on.read.on.is_none() && (!on.ssh.ssh_option.is_empty() || on.ssh.sudo) {
-        let what = "--ssh-option and --sudo are about nodes that are read live";
-        return Err(Failure::new(what).hint("name the nodes with --on"));
+        let what = "--ssh-option and --sudo are only for nodes that are read live";
+        return Err(Failure::new(what).hint("give the nodes with --on"));
     }
     gather(&on.read, &on.ssh, redact, count)
 }
@@ -111,8 +111,8 @@ fn gather(read: &ReadArgs, ssh: &SshArgs, redact: bool, count: Option<usize>) ->
     let Some(set) = &read.on else { return Ok(None) };
     let (targets, lists) = named(set, read, ssh)?;
     if let Some(count) = count.filter(|n| *n != targets.len()) {
-        let nodes = if count == 1 { "one node is".to_owned() } else { format!("{count} nodes are") };
-        return Err(Failure::new(format!("{nodes} read by this command, and {set} is {}", targets.len()))
+        let nodes = if count == 1 { "one node".to_owned() } else { format!("{count} nodes") };
+        return Err(Failure::new(format!("this command reads {nodes}, but {set} has {}", targets.len()))
             .hint("linerate nodes SET lists the nodes of a set"));
     }
     let scratch = Scratch::make()?;

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 #[command(after_help = "\
 Examples:
   linerate nodes                                   all nodes of linerate.toml, or of ssh, ClusterShell and genders
-  linerate nodes 'gpu[001-128]!@rack7'             a set: , adds, ! takes off, & keeps what is in both, ^ what is in one
+  linerate nodes 'gpu[001-128]!@rack7'             a set: , adds, ! removes, & keeps what is in both, ^ what is in one
   linerate nodes --inventory slurm @slurm:state/idle
   linerate nodes --inventory kubernetes:prod '@kubernetes:nvidia.com/gpu.product=NVIDIA-H100'
   linerate nodes --inventory hosts.txt --reach     which of them answer, and why others do not
@@ -36,11 +36,11 @@ Exit codes:
   1  some were not reached
   2  a part of a source was not read, or sources disagree
   3  usage or internal error")]
-#[command(mut_arg("verbose", |a| a.help("All groups, sources and remarks, uncut")))]
+#[command(mut_arg("verbose", |a| a.help("Show all groups, sources and remarks in full")))]
 pub(crate) struct NodesArgs {
     /// The nodes: gpu[001-128,130], @group, 'rack1-*'.
     ///
-    /// In ClusterShell's syntax, also @source:group. Without it, all.
+    /// In ClusterShell's syntax, also @source:group. Default: all nodes.
     #[arg(value_name = "SET")]
     pub(crate) set: Option<String>,
     #[command(flatten)]
@@ -48,13 +48,13 @@ pub(crate) struct NodesArgs {
     /// Try to reach each node.
     #[arg(long)]
     pub(crate) reach: bool,
-    /// Nodes that are tried at once.
+    /// Number of nodes to try at once.
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=512))]
     pub(crate) fanout: u16,
-    /// Seconds for each node.
+    /// Time limit for each node, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=600))]
     pub(crate) timeout: u64,
-    /// Form of the answer.
+    /// Output format.
     #[arg(long, short, value_enum, default_value_t = NodesFormat::Text)]
     pub(crate) format: NodesFormat,
     #[command(flatten)]

@@ -6,10 +6,10 @@ use linerate_topology::{NotAVersion, Version};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NotAValue {
     /// `--max-input`.
-    #[error("`{0}` is no size: write 500M, 20G or a number of bytes")]
+    #[error("`{0}` is not a size: write 500M, 20G or a number of bytes")]
     Size(String),
     /// `--host-of`.
-    #[error("`{0}` is no file with its node: write lspci2.txt=gpu002")]
+    #[error("`{0}` is not FILE=NAME: write, for example, lspci2.txt=gpu002")]
     HostOf(String),
     /// `--columns`.
     #[error("two columns, with a comma between: passthrough,disabled")]
@@ -33,6 +33,6 @@ pub(crate) enum NotAValue {
     #[error(transparent)]
     NotReleased(#[from] linerate_env::NotReleased),
     /// A release whose topology is not rebuilt.
-    #[error("the topology of NCCL {asked} is not rebuilt here: {oldest} is the oldest that is")]
+    #[error("linerate does not model the topology of NCCL {asked}: the oldest release that it models is {oldest}")]
     NotRebuilt { asked: Version, oldest: Version },
 }

@@ -23,7 +23,7 @@ pub(crate) struct ReadArgs {
     /// A set such as gpu[001-128,130], @group, 'rack1-*', @slurm:partition/gpu!gpu007; or hosts: local, root@node1:2222.
     #[arg(long, help_heading = LIVE, value_name = "SET")]
     pub(crate) on: Option<String>,
-    /// Connections at a time.
+    /// Number of connections at a time.
     #[arg(long, help_heading = LIVE, value_name = "N", default_value_t = 64, requires = "on", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) fanout: u16,
     /// Time limit for each node: 90s, 3m.
@@ -32,12 +32,12 @@ pub(crate) struct ReadArgs {
     /// Remove this program from the nodes again.
     #[arg(long, help_heading = LIVE, requires = "on")]
     pub(crate) leave_nothing: bool,
-    /// What collects on the node.
+    /// Collector to use on the node.
     #[arg(long, help_heading = LIVE, value_enum, default_value_t = CollectorArg::Auto, requires = "on")]
     pub(crate) collector: CollectorArg,
-    /// The program that is put on nodes.
+    /// Program to copy to the nodes.
     ///
-    /// Instead of this one: one for each kind of machine. May be repeated.
+    /// Instead of this one; one for each kind of machine. May be repeated.
     #[arg(long, help_heading = LIVE, value_name = "FILE", requires = "on")]
     pub(crate) program: Vec<PathBuf>,
     #[command(flatten)]

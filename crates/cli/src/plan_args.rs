@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// How a node is reached.
 #[derive(Debug, Args)]
 pub(crate) struct Reach {
-    /// Node to reach over SSH, if not this machine.
+    /// Node to reach over SSH (default: this machine).
     ///
     /// [USER@]HOST[:PORT], with this version of `linerate` on it.
     #[arg(long, value_name = "HOST")]
@@ -32,12 +32,12 @@ const BMC: &str = "BIOS settings, by the BMC's Redfish service";
 pub(crate) struct RedfishArgs {
     /// BMC: [HOST=]https://ADDRESS[:PORT].
     ///
-    /// With several hosts HOST=URL for each, HOST as in --host. May be repeated. The program `curl` carries it; TLS is verified.
+    /// With several hosts: HOST=URL for each, HOST as in --host. May be repeated. Requests are made by `curl`; TLS is verified.
     #[arg(long, help_heading = BMC, value_name = "URL")]
     pub(crate) redfish: Vec<String>,
     /// User of the BMC.
     ///
-    /// The password is read from LINERATE_REDFISH_PASSWORD, or from a file; it is kept nowhere.
+    /// The password is read from LINERATE_REDFISH_PASSWORD, or from a file; it is not stored.
     #[arg(long, help_heading = BMC, value_name = "USER", requires = "redfish")]
     pub(crate) redfish_user: Option<String>,
     /// File whose first line is the password.
@@ -45,12 +45,12 @@ pub(crate) struct RedfishArgs {
     pub(crate) redfish_password_file: Option<PathBuf>,
     /// A netrc file with users and passwords.
     ///
-    /// Where BMCs differ in them.
+    /// For BMCs with different users or passwords.
     #[arg(long, help_heading = BMC, value_name = "FILE", requires = "redfish", conflicts_with = "redfish_user")]
     pub(crate) redfish_netrc: Option<PathBuf>,
-    /// Which system of the BMC.
+    /// System of the BMC, if it has several.
     ///
-    /// Where it has several: by its id, UUID, serial number or name.
+    /// By its id, UUID, serial number or name.
     #[arg(long, help_heading = BMC, value_name = "SYSTEM", requires = "redfish")]
     pub(crate) redfish_system: Option<String>,
     /// Certificates to trust.
@@ -69,19 +69,19 @@ const KUBE: &str = "Labels of the Kubernetes node, by kubectl on this machine";
 /// How the Kubernetes API is reached.
 #[derive(Debug, Args)]
 pub(crate) struct KubeArgs {
-    /// The node's object in Kubernetes.
+    /// Name of the node in Kubernetes.
     ///
-    /// `plan` takes the node's host name, in lower case, where it is not named; the others the plan's own.
+    /// Default: for `plan`, the node's host name in lower case; for the others, the name in the plan.
     #[arg(long, help_heading = KUBE, value_name = "NAME")]
     pub(crate) kube_node: Option<String>,
-    /// The context of kubectl's configuration.
+    /// Context of kubectl's configuration.
     ///
-    /// Without it, the present one.
+    /// Default: the current context.
     #[arg(long, help_heading = KUBE, value_name = "NAME")]
     pub(crate) kube_context: Option<String>,
-    /// kubectl's configuration.
+    /// Configuration file of kubectl.
     ///
-    /// Without it, kubectl's own choice. Credentials stay kubectl's: they are not read here.
+    /// Default: kubectl's own choice. linerate does not read the credentials in it.
     #[arg(long, help_heading = KUBE, value_name = "FILE")]
     pub(crate) kubeconfig: Option<PathBuf>,
 }
@@ -96,8 +96,8 @@ Examples:
   linerate plan --format shell > fix.sh  a script to read first
 
 Nothing is changed by a plan. `linerate apply` takes the JSON form.
-Exit codes: 0 nothing to do; 1 there are steps; 2 nothing that can be done from
-here, and something is left; 3 usage or internal error",
+Exit codes: 0 nothing to do; 1 there are steps; 2 no steps, but
+something is left to do by hand or was refused; 3 usage or internal error",
     after_long_help = "\
 Examples:
   sudo linerate plan                              what would be done on this machine, and why
@@ -111,9 +111,9 @@ Examples:
   linerate plan --host root@n1 --fix 'nicfw/*' --reset-nics --format json -o n1.plan
                                                   settings of NICs by a reset of the card, without a reboot
   linerate plan --host root@n1 --policy h100.toml --format json -o n1.plan
-                                                  what the policy wishes and the node is not
+                                                  what the policy requires and the node is not
   linerate plan node.tar.zst --format machineconfig --pool worker --pools master,worker
-  linerate plan --format shell > fix.sh           a script to read before anybody runs it
+  linerate plan --format shell > fix.sh           a script to read before you run it
   LINERATE_REDFISH_PASSWORD=… linerate plan --host root@n1 --redfish https://n1-bmc --redfish-user admin --format json -o n1.plan
                                                   BIOS settings, too, by the names and values of this BMC
   linerate plan --host root@n1 --fix 'iommu/*' --label iommu-passthrough-u12-u25- --label gpu.example.com/iommu=checked \
@@ -122,19 +122,19 @@ Examples:
   linerate plan --host root@n1 --format json -o n1.plan --sign ~/.ssh/id_ed25519
                                                   writes n1.plan and its signature, n1.plan.sig
 
-A label says what a node does. One that is taken off goes before anything is changed; one that is put comes when the node, read again,
-shows all that the plan wants, and with --fix only where the rules that it names can be proven.
+A label describes what a node does. A label is removed before anything else is changed. A label is put when the node, read
+again, shows all that the plan wants; with --fix, only if the rules that it names can be proven.
 
 Nothing is changed by a plan. `linerate apply` takes the JSON form.
 
 Exit codes:
   0  there is nothing to do
   1  there are steps
-  2  there is nothing that can be done from here, and something is left to people or refused, or part of the source was left out
+  2  no steps, but something is left to do by hand or was refused, or part of the source was left out
   3  usage or internal error"
 )]
 pub(crate) struct PlanArgs {
-    /// What to plan for, if not a live node.
+    /// What to plan for (default: a live node).
     ///
     /// A snapshot, or a tree or archive with sys/ and proc/.
     #[arg(value_name = "SOURCE", conflicts_with_all = ["host", "on"])]
@@ -152,47 +152,47 @@ pub(crate) struct PlanArgs {
     pub(crate) label: Vec<String>,
     #[command(flatten)]
     pub(crate) kube: KubeArgs,
-    /// Only the fixes of these rules.
+    /// Plan only the fixes of these rules.
     ///
     /// Ids, or patterns such as 'acs/*'.
     #[arg(long, value_name = "RULE", value_parser = crate::ids::Ids::Rules, hide_possible_values = true)]
     pub(crate) fix: Vec<String>,
     #[command(flatten)]
     pub(crate) known: crate::terms_args::SuppressArgs,
-    /// Plan what this policy wishes (docs/policy.md).
+    /// Plan what this policy requires (docs/policy.md).
     ///
-    /// Instead of the fixes of rules; --fix 'policy/*' names some of both.
+    /// Instead of the fixes of rules. With --fix, only what its patterns name, of rules and of the policy ('policy/*').
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
-    /// Plan what this rule asks for although it is dangerous.
+    /// Plan the fix of this rule even if it is dangerous.
     ///
-    /// May be repeated; the plan says which.
+    /// May be repeated; the plan shows which fixes need it.
     #[arg(long, value_name = "RULE")]
     pub(crate) allow: Vec<String>,
     /// Give IFACE=ADDR/PREFIX where a finding asks for an address.
     ///
-    /// At once and at each boot; each RoCE port in a subnet of its own. May be repeated. No address is invented.
+    /// Set at once and at each boot. Each RoCE port needs a subnet of its own. May be repeated. linerate never chooses an address by itself.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) address: Vec<linerate_remedy::address::Given>,
     /// Make kernel arguments permanent at once.
     ///
-    /// Without a start that falls back by itself.
+    /// Without a trial boot that falls back by itself.
     #[arg(long)]
     pub(crate) no_trial: bool,
     /// Reset NICs instead of rebooting, where that is enough.
     ///
-    /// By mlxfwreset, level 3, where nothing in the plan needs more; it drops their links.
+    /// Uses mlxfwreset, level 3, if nothing in the plan needs more. Their links go down.
     #[arg(long)]
     pub(crate) reset_nics: bool,
     /// Role of the node, if the source lacks it.
     #[arg(long, value_enum, value_name = "ROLE")]
     pub(crate) role: Option<RoleArg>,
-    /// Form of the plan.
+    /// Output format.
     #[arg(long, short, value_enum, default_value_t = PlanFormat::Text)]
     pub(crate) format: PlanFormat,
-    /// The pool of machines, for --format machineconfig.
+    /// Pool of machines, for --format machineconfig.
     ///
-    /// It has to exist.
+    /// It must exist.
     #[arg(long, help_heading = FORMS, value_name = "POOL")]
     pub(crate) pool: Option<String>,
     /// All pools, separated by commas.
@@ -226,7 +226,7 @@ pub(crate) enum PlanFormat {
     Json,
     /// For a ticket.
     Markdown,
-    /// A script to be read.
+    /// A shell script; read it first.
     Shell,
     /// OpenShift.
     Machineconfig,
@@ -248,7 +248,7 @@ pub(crate) enum TalosBootArg {
     Uki,
     /// By GRUB.
     Grub,
-    /// Not known: the plan says both.
+    /// Not known: the plan shows both ways.
     Unknown,
 }
 
@@ -298,7 +298,7 @@ Examples:
   linerate apply --resume --host root@n1 --yes --take-over
                                                   after another machine's session ended without leaving the node
 
-What is made, gone on with or undone is the plan that is held here: the file, or the copy in $XDG_STATE_HOME/linerate/plans
+The plan that is applied, resumed or undone is the one stored here: the file, or the copy in $XDG_STATE_HOME/linerate/plans
 (~/.local/state/linerate/plans). A node only reports its state; what does not fit the plan is refused and shown.
 
 --yes removes old plans from that store: those undone more than 30 days ago, and those proven more than 365 days ago. It keeps the
@@ -313,7 +313,7 @@ Exit codes:
   3  usage or internal error, or nothing was changed"
 )]
 pub(crate) struct ApplyArgs {
-    /// Plans; the first for the first --host.
+    /// Plans, one for each --host, in the same order.
     ///
     /// As `linerate plan --format json` writes them.
     #[arg(value_name = "PLAN")]
@@ -324,10 +324,10 @@ pub(crate) struct ApplyArgs {
     pub(crate) kube: KubeArgs,
     /// Nodes to reach over SSH, in the order of the plans.
     ///
-    /// Without, this machine.
+    /// Default: this machine.
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Vec<String>,
-    /// An argument of ssh, as it takes it.
+    /// Argument to pass to ssh.
     ///
     /// May be repeated.
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
@@ -343,19 +343,19 @@ pub(crate) struct ApplyArgs {
     /// Apply the changes (default: dry run).
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Go on with the plan that was applied last from here.
+    /// Resume the plan that was last applied from here.
     ///
-    /// The plan is the operator's own copy, never the node's.
+    /// The operator's own copy of the plan is used, never the node's.
     #[arg(long, conflicts_with = "plans")]
     pub(crate) resume: bool,
     /// Take the node from another operator's session.
     ///
-    /// Only when that session, which holds it, is surely gone.
+    /// Only if the session that holds it is certainly gone.
     #[arg(long)]
     pub(crate) take_over: bool,
     /// Apply only plans that an allowed signer has signed.
     ///
-    /// The signature is beside the plan (PLAN.sig).
+    /// The signature is in PLAN.sig, beside the plan.
     #[arg(long)]
     pub(crate) require_signature: bool,
     /// Who may sign plans: a file of allowed signers (ssh-keygen(1)).
@@ -363,14 +363,14 @@ pub(crate) struct ApplyArgs {
     /// Default: ~/.config/linerate/allowed_signers.
     #[arg(long, value_name = "FILE", requires = "require_signature")]
     pub(crate) allowed_signers: Option<PathBuf>,
-    /// Only these steps.
+    /// Apply only these steps.
     ///
     /// May be repeated.
     #[arg(long, value_name = "STEP")]
     pub(crate) step: Vec<String>,
-    /// Make this dangerous step.
+    /// Apply this dangerous step.
     ///
-    /// May be repeated; a plan that has one is refused without.
+    /// May be repeated. Without it, a plan that has a dangerous step is refused.
     #[arg(long, value_name = "STEP")]
     pub(crate) allow: Vec<String>,
     /// Do not reboot: stop where a reboot is due.
@@ -378,13 +378,13 @@ pub(crate) struct ApplyArgs {
     pub(crate) no_reboot: bool,
     /// Reboot once more at the end, and prove it again.
     ///
-    /// After what was tried was made permanent.
+    /// After the tried changes were made permanent.
     #[arg(long)]
     pub(crate) twice: bool,
-    /// Reboots that a plan may have on a node, in all.
+    /// Most reboots of one plan on a node, in total.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=9))]
     pub(crate) reboots: u32,
-    /// Seconds that a node may take to come up.
+    /// Seconds to wait for a node to come up.
     #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = clap::value_parser!(u64).range(10..=7200))]
     pub(crate) wait: u64,
     /// Nodes out of service at a time; the first goes alone.
@@ -392,13 +392,13 @@ pub(crate) struct ApplyArgs {
     pub(crate) max_unavailable: u32,
     /// Undo a node that is not proven.
     ///
-    /// Instead of leaving it as it is.
+    /// Default: leave it as it is.
     #[arg(long)]
     pub(crate) undo: bool,
-    /// Where the nodes as they were before are kept.
+    /// Directory for the earlier state of nodes.
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<PathBuf>,
-    /// Form of the answer.
+    /// Output format.
     #[arg(long, short, value_enum, default_value_t = AnswerFormat::Text)]
     pub(crate) format: AnswerFormat,
     /// When to colour.
@@ -429,7 +429,7 @@ Examples:
                                                   a domain that was defined anew, by what its guest shows
 
 Exit codes:
-  0  every step is effective, and nothing else is the worse for it
+  0  every step is effective, and nothing else got worse
   1  a step is not, or a rule fails that did not before
   2  something could not be seen, or waits for a reboot
   3  usage or internal error")]
@@ -439,7 +439,7 @@ pub(crate) struct VerifyArgs {
     pub(crate) plan: PathBuf,
     /// The node after the change: a snapshot.
     ///
-    /// Without it, the live node.
+    /// Default: the live node.
     #[arg(value_name = "SOURCE", conflicts_with_all = ["host", "on"])]
     pub(crate) source: Option<PathBuf>,
     #[command(flatten)]
@@ -452,7 +452,7 @@ pub(crate) struct VerifyArgs {
     pub(crate) kube: KubeArgs,
     /// The node before the change: a snapshot.
     ///
-    /// Without it, what changed besides is not known.
+    /// Without it, other changes are not known.
     #[arg(long, value_name = "SNAPSHOT")]
     pub(crate) before: Option<PathBuf>,
     /// A guest of the node, read after its start.
@@ -470,7 +470,7 @@ pub(crate) struct VerifyArgs {
     /// May be repeated.
     #[arg(long, value_name = "FILE", requires = "bench_before")]
     pub(crate) bench_after: Vec<String>,
-    /// Form of the answer.
+    /// Output format.
     #[arg(long, short, value_enum, default_value_t = AnswerFormat::Text)]
     pub(crate) format: AnswerFormat,
     /// When to colour.
@@ -489,22 +489,22 @@ Examples:
   linerate rollback n1.plan --host root@n1 --yes --take-over
                                                   after another machine's session ended without leaving the node
 
-Files come back byte for byte, with mode and owner; programs that make others of them are run again. What the running kernel
-already took is gone after the next reboot: --reboot does that and waits.")]
+Files come back byte for byte, with mode and owner; programs that make other files from them are run again.
+What the running kernel already uses is gone after the next reboot: --reboot reboots and waits.")]
 pub(crate) struct RollbackArgs {
     /// The plan, or the beginning of its digest.
     ///
-    /// Of one that was applied from here. Without it, the one that was applied to the node from here last.
+    /// The digest of a plan that was applied from here. Default: the plan that was last applied to the node from here.
     #[arg(value_name = "PLAN")]
     pub(crate) plan: Option<String>,
     /// Steps that the plan was begun with.
     ///
-    /// Where it was not begun from here with some. May be repeated.
+    /// Needed if it was begun with some steps, but not from here. May be repeated.
     #[arg(long, value_name = "STEP", requires = "plan")]
     pub(crate) step: Vec<String>,
     /// Take the node from another operator's session.
     ///
-    /// Only when that session, which holds it, is surely gone.
+    /// Only if the session that holds it is certainly gone.
     #[arg(long)]
     pub(crate) take_over: bool,
     #[command(flatten)]
@@ -519,12 +519,12 @@ pub(crate) struct RollbackArgs {
     /// Reboot afterwards, and wait.
     #[arg(long)]
     pub(crate) reboot: bool,
-    /// Leave what somebody else changed meanwhile as it is.
+    /// Keep what somebody else changed meanwhile.
     ///
-    /// And end the plan all the same.
+    /// The plan ends anyway.
     #[arg(long)]
     pub(crate) keep_changed: bool,
-    /// Seconds that the node may take to come up.
+    /// Seconds to wait for the node to come up.
     #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = clap::value_parser!(u64).range(10..=7200))]
     pub(crate) wait: u64,
 }

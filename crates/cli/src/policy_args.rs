@@ -15,13 +15,13 @@ pub(crate) struct PolicyArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyVerb {
-    /// Hold nodes to a policy: what is not as wanted, and on which of them.
+    /// Check nodes against a policy: what differs from it, and on which nodes.
     Check(CheckArgs),
-    /// Write a policy from good nodes: what all of a class agree on, without what rules call wrong.
+    /// Write a policy from good nodes: what all nodes of a class have in common, without what rules call wrong.
     Learn(LearnArgs),
     /// Compare two policies.
     Diff(PolicyDiffArgs),
-    /// Run the tests of a policy: sources that must pass, or fail where it says.
+    /// Run the tests of a policy: sources that must pass, or must fail as stated.
     Test(TestArgs),
     /// Show what a policy expects, why, and from which nodes it was learnt.
     Explain(PolicyExplainArgs),
@@ -37,7 +37,7 @@ Examples:
   linerate policy check h100.toml snapshots/ -f json    for programs
   linerate policy check h100.toml snapshots/ -f markdown
 
-A policy says what nodes of a class of hardware are to be like; docs/policy.md describes how to write one, and `linerate policy learn` writes one
+A policy says how nodes of a class of hardware must be; docs/policy.md describes how to write one, and `linerate policy learn` writes one
 from good nodes. What a source does not show is unknown: it never passes.
 
 Exit codes:
@@ -46,7 +46,7 @@ Exit codes:
   2  nothing is wrong, but something is unknown, a node could not be read, or no class of the policy fits
      a node
   3  usage or internal error, or the policy cannot be read")]
-#[command(mut_arg("verbose", |a| a.help("Name everything that is unknown")))]
+#[command(mut_arg("verbose", |a| a.help("List everything that is unknown")))]
 pub(crate) struct CheckArgs {
     /// The policy.
     #[arg(value_name = "POLICY")]
@@ -60,7 +60,7 @@ pub(crate) struct CheckArgs {
     pub(crate) of: crate::chosen::NodesArg,
     #[command(flatten)]
     pub(crate) on: OnArgs,
-    /// Form of the answer.
+    /// Output format.
     #[arg(long, short, value_enum, default_value_t = PolicyFormat::Text)]
     pub(crate) format: PolicyFormat,
     #[command(flatten)]
@@ -86,8 +86,8 @@ Examples:
   linerate policy learn n1.tar.zst n2.tar.zst -o h100.toml
   linerate policy learn snapshots/ -o h100.toml --accept cpu/governor   although the rule fails there
 
-Nodes are taken together by their hardware (board, processors, models of GPUs and NICs). What moves by itself, addresses, and what
-only some nodes have is left out, and said. What a rule calls wrong is learnt only where --accept names the rule.
+Nodes are grouped by their hardware (board, processors, models of GPUs and NICs). What changes by itself,
+addresses, and what only some nodes have is left out and reported. What a rule calls wrong is learnt only if --accept names the rule.
 
 Exit codes:
   0  learnt
@@ -107,15 +107,15 @@ pub(crate) struct LearnArgs {
     /// Where to write the policy; `-` is standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Learn what this rule calls wrong.
+    /// Also learn what this rule calls wrong.
     ///
     /// May be repeated.
     #[arg(long, value_name = "RULE")]
     pub(crate) accept: Vec<String>,
-    /// Form of what is said about it.
+    /// Output format of the summary.
     #[arg(long, short, value_enum, default_value_t = ShortFormat::Text)]
     pub(crate) format: ShortFormat,
-    /// Name everything that was not learnt.
+    /// List everything that was not learnt.
     #[arg(long, short)]
     pub(crate) verbose: bool,
     /// When to colour.
@@ -129,8 +129,8 @@ Examples:
   linerate policy diff h100.toml new.toml
 
 Exit codes:
-  0  they want the same
-  1  they do not
+  0  both policies want the same
+  1  they differ
   3  usage or internal error")]
 pub(crate) struct PolicyDiffArgs {
     /// A policy.
@@ -139,7 +139,7 @@ pub(crate) struct PolicyDiffArgs {
     /// Another one.
     #[arg(value_name = "B")]
     pub(crate) b: PathBuf,
-    /// Form of the answer.
+    /// Output format.
     #[arg(long, short, value_enum, default_value_t = ShortFormat::Text)]
     pub(crate) format: ShortFormat,
     /// When to colour.
@@ -152,13 +152,13 @@ pub(crate) struct PolicyDiffArgs {
 Examples:
   linerate policy test h100.toml
 
-A test is in the policy: [[test]] with `source`, a path from the policy's directory, and `fails`, the ids of what must fail there and nothing
-else; without `fails` nothing may.
+A test is a [[test]] table in the policy: `source` is a path from the policy's directory; `fails` lists the ids that must
+fail there. Nothing else may fail; without `fails`, nothing may.
 
 Exit codes:
   0  all tests hold
-  1  some are not
-  2  there are none
+  1  some tests do not hold
+  2  there are no tests
   3  usage or internal error")]
 pub(crate) struct TestArgs {
     /// The policy.
@@ -166,7 +166,7 @@ pub(crate) struct TestArgs {
     pub(crate) policy: PathBuf,
     #[command(flatten)]
     pub(crate) names: SourceArgs,
-    /// Form of the answer.
+    /// Output format.
     #[arg(long, short, value_enum, default_value_t = ShortFormat::Text)]
     pub(crate) format: ShortFormat,
     /// When to colour.
@@ -179,7 +179,7 @@ pub(crate) struct TestArgs {
 Examples:
   linerate policy explain h100.toml                                 all of it
   linerate policy explain h100.toml policy/h100.rail-nic.net.mtu    one expectation
-  linerate policy explain h100.toml mtu                             those whose id holds a word
+  linerate policy explain h100.toml mtu                             those whose id contains a word
 
 Exit codes:
   0  shown

@@ -13,7 +13,7 @@ pub(crate) fn follow(before: &Snapshot, after: &Snapshot) -> Result<(), Failure>
         a.redacted == b.redacted && (!a.redacted || a.redact_key.is_some() && a.redact_key == b.redact_key);
     if comparable && !a.host.is_empty() && !b.host.is_empty() && a.host != b.host {
         return Err(Failure::new(format!("{} is of {}, and {} is of {}", before.label, a.host, after.label, b.host))
-            .hint("growth is seen between readings of one node; `linerate diff` compares two"));
+            .hint("growth is measured between readings of one node; `linerate diff` compares two nodes"));
     }
     if a.time > 0 && b.time > 0 && b.time < a.time {
         return Err(Failure::new(format!("{} was taken before {}", after.label, before.label))

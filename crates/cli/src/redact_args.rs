@@ -26,12 +26,12 @@ Exit codes:
   1  nothing of the text is known to this key
   3  usage or internal error")]
 pub(crate) struct RevealArgs {
-    /// The key's file.
+    /// Key file.
     ///
     /// `collect --redact-key FILE` makes it.
     #[arg(long, value_name = "FILE")]
     pub(crate) redact_key: PathBuf,
-    /// Words to read; without any, standard input.
+    /// Words to translate (default: standard input).
     #[arg(value_name = "WORD")]
     pub(crate) words: Vec<String>,
 }

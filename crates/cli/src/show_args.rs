@@ -12,7 +12,7 @@ pub(crate) struct ShowArgs {
     /// Write the answer here instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Everything, nothing abbreviated.
+    /// Show everything, unabbreviated.
     #[arg(long, short)]
     pub(crate) verbose: bool,
     /// When to colour.

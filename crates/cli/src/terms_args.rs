@@ -25,10 +25,10 @@ pub(crate) struct SuppressArgs {
     pub(crate) ignore: Vec<String>,
     /// Read suppressions from this file (docs/suppressions.md).
     ///
-    /// Each has its reason. May be repeated. Those of linerate.toml hold, too.
+    /// Each has its reason. May be repeated. Those in linerate.toml apply, too.
     #[arg(long, help_heading = HEADING, value_name = "FILE")]
     pub(crate) suppressions: Vec<PathBuf>,
-    /// Take no suppressions, no --fail-on and no defaults from linerate.toml.
+    /// Ignore suppressions, fail-on and defaults in linerate.toml.
     #[arg(long, help_heading = HEADING)]
     pub(crate) no_config: bool,
 }

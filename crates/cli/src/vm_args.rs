@@ -32,7 +32,7 @@ pub(crate) struct VmArgs {
 /// Where a report goes, and in which form.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Form of the report.
+    /// Output format.
     #[arg(long, short, value_enum, default_value_t = CheckFormat::Text)]
     pub(crate) format: CheckFormat,
     /// Write the report here instead of standard output.
@@ -45,17 +45,17 @@ pub(crate) struct ReportArgs {
 pub(crate) struct WholeArgs {
     /// The host: a snapshot, or a tree with sys/ and proc/.
     ///
-    /// Without it, this machine.
+    /// Default: this machine.
     #[arg(value_name = "SOURCE")]
     pub(crate) source: Option<PathBuf>,
-    /// A domain that the source does not hold.
+    /// Domain XML, in place of those in the source.
     ///
-    /// A file of `virsh dumpxml`, or `-`. Those of the source do not count then.
+    /// The output of `virsh dumpxml`, or `-`.
     #[arg(long, value_name = "FILE")]
     pub(crate) domain: Option<PathBuf>,
-    /// A guest, running: a snapshot, a tree, or texts.
+    /// Running guest: a snapshot, a tree, or texts.
     ///
-    /// NAME is its domain's, and may be left out where there is one. May be repeated.
+    /// NAME is the name of its domain; it may be left out if there is only one domain. May be repeated.
     #[arg(long, value_name = "[NAME=]SOURCE")]
     pub(crate) guest: Vec<String>,
     /// Write the plans into this directory.
@@ -72,9 +72,9 @@ pub(crate) struct WholeArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum VmCommand {
-    /// Write a domain of libvirt whose PCI tree is the host's: root complexes, switches, NUMA nodes.
+    /// Write a libvirt domain with the host's PCI tree: root complexes, switches, NUMA nodes.
     Layout(LayoutArgs),
-    /// Check a domain of libvirt against its host and its guest: layout, ATS, ACS, and what NCCL concludes.
+    /// Check a libvirt domain against its host and its guest: layout, ATS, ACS, and what NCCL concludes.
     Check(CheckArgs),
     /// Write NCCL's topology file for a guest that exists, or check one.
     Nccl(crate::vm_nccl_args::NcclArgs),
@@ -85,7 +85,7 @@ pub(crate) enum VmCommand {
 pub(crate) enum ReplaceArg {
     /// Addresses of devices.
     Devices,
-    /// The same, and settings.
+    /// Addresses of devices, and settings.
     All,
 }
 
@@ -116,7 +116,7 @@ Examples:
   linerate vm check vm.xml                                            what the domain alone shows
 
 Exit codes:
-  0  of what was given all was seen, and is right
+  0  everything that was given was seen, and is right
   1  findings of severity low or above
   2  nothing found, but something could not be seen
   3  no domain, or it cannot be read; usage or internal error")]
@@ -129,7 +129,7 @@ pub(crate) struct CheckArgs {
     /// A snapshot, a tree with sys/ and proc/, or texts.
     #[arg(long, value_name = "SOURCE")]
     pub(crate) host: Option<PathBuf>,
-    /// The guest, running: a snapshot, a tree, or texts.
+    /// Running guest: a snapshot, a tree, or texts.
     #[arg(long, value_name = "SOURCE")]
     pub(crate) guest: Option<PathBuf>,
     #[command(flatten)]
@@ -154,17 +154,17 @@ Examples:
   linerate vm layout host.tar.zst --into - --replace < in.xml > out.xml
                                                                    as a filter, for a hook of KubeVirt
 
-A new domain has no disk and no network; add them. What the layout is, and what it needs of bus numbers and of the window for BARs, is written to
-standard error.
+A new domain has no disk and no network; add them. The layout, and the bus numbers and BAR window that it needs,
+are written to standard error.
 
 Exit codes:
   0  a layout in which NCCL concludes what it concludes on the host
-  2  a layout, and the snapshot does not show all that this is concluded from, or --format cannot say all of it
-  3  there is none, and why (with --into: the domain is not changed); usage or internal error")]
+  2  a layout, but the snapshot does not show all that this depends on, or --format cannot express all of it
+  3  no layout, and why (with --into: the domain is not changed); usage or internal error")]
 pub(crate) struct LayoutArgs {
     /// The host: a snapshot, or a tree with sys/ and proc/.
     ///
-    /// Without it, this machine.
+    /// Default: this machine.
     #[arg(value_name = "SOURCE")]
     pub(crate) source: Option<PathBuf>,
     /// What the guest gets: all, gpu:0-3, nic:0,2, +nics.
@@ -175,42 +175,42 @@ pub(crate) struct LayoutArgs {
     /// Name of the guest.
     #[arg(long, default_value = "guest", conflicts_with = "into")]
     pub(crate) name: String,
-    /// Merge the layout into this domain; `-` reads it.
+    /// Merge the layout into this domain; `-` reads stdin.
     ///
-    /// And write the result. What the domain says itself is kept, and differences are reported.
+    /// And write the result. Existing settings of the domain are kept, and differences are reported.
     #[arg(long, value_name = "FILE")]
     pub(crate) into: Option<PathBuf>,
     /// With --into: move devices that the domain has.
     ///
-    /// And, unless `devices` is said, replace what differs (CPUs, memory, NUMA cells, pages, window).
+    /// And, unless WHAT is `devices`, replace what differs (CPUs, memory, NUMA cells, pages, window).
     #[arg(long, value_enum, value_name = "WHAT", requires = "into", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     pub(crate) replace: Option<ReplaceArg>,
-    /// Split into this many guests with as many GPUs each.
+    /// Split into N guests with the same number of GPUs.
     ///
     /// Along root complexes.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) split: u32,
-    /// Which of them, from 1.
+    /// Which part to write, from 1.
     #[arg(long, value_name = "K", default_value_t = 1)]
     pub(crate) part: u32,
     /// The fabric manager's partitions (`fmpm -l`).
     ///
-    /// `-` reads standard input. Where NVSwitches join the GPUs, each guest must have one of them.
+    /// `-` reads standard input. If NVSwitches join the GPUs, each guest must be one of these partitions.
     #[arg(long, value_name = "FILE")]
     pub(crate) partitions: Option<PathBuf>,
-    /// The chosen GPUs are one partition.
+    /// Assume that the chosen GPUs are one partition.
     ///
-    /// By the word of somebody who looked: for hosts whose fabric manager cannot be asked.
+    /// For hosts whose fabric manager cannot be asked: check the partition first.
     #[arg(long, conflicts_with = "partitions")]
     pub(crate) partitioned: bool,
-    /// Virtual CPUs.
+    /// Number of virtual CPUs.
     ///
-    /// Without it, all of the NUMA nodes but one core of each.
+    /// Default: all CPUs of the NUMA nodes, except one core of each.
     #[arg(long, value_name = "N")]
     pub(crate) vcpus: Option<u32>,
-    /// Memory, as 512G.
+    /// Memory, such as 512G.
     ///
-    /// Without it, what the snapshot shows to be free.
+    /// Default: what the snapshot shows as free.
     #[arg(long, value_name = "SIZE", value_parser = crate::budget::size)]
     pub(crate) memory: Option<u64>,
     /// Pages that back the memory: 1G, 2M, or none.
@@ -223,15 +223,15 @@ pub(crate) struct LayoutArgs {
     pub(crate) clique: bool,
     /// Give the guest a virtual IOMMU.
     ///
-    /// For guests of its own, or for more than 255 CPUs. It must then be booted with iommu=pt.
+    /// For nested guests, or for more than 255 CPUs. It must then be booted with iommu=pt.
     #[arg(long, conflicts_with = "into")]
     pub(crate) viommu: bool,
     /// Write NCCL's topology file for the guest here.
     #[arg(long, value_name = "FILE")]
     pub(crate) nccl: Option<PathBuf>,
-    /// What to write.
+    /// Output format.
     ///
-    /// What a form cannot say is in its comments and on standard error.
+    /// What a format cannot express is in its comments and on standard error.
     #[arg(conflicts_with = "into", long, value_enum, default_value = "libvirt")]
     pub(crate) format: crate::vm_format::FormatArg,
     /// Write the domain here instead of standard output.

@@ -17,11 +17,11 @@ snapshot they are what its kernel shows. How many of NCCL's conclusions differ f
 Exit codes:
   0  with the file NCCL concludes in the guest what it concludes on the host
   2  it does not, or the snapshot does not show all that this is concluded from
-  3  there is no file, and why; usage or internal error")]
+  3  no file, and why; usage or internal error")]
 pub(crate) struct NcclArgs {
     /// The host: a snapshot, or a tree with sys/ and proc/.
     ///
-    /// Without it, this machine; with --dump and --domain, none.
+    /// Default: this machine; with --dump and --domain, none.
     #[arg(value_name = "HOST")]
     pub(crate) host: Option<PathBuf>,
     /// The guest's domain (`virsh dumpxml`); `-` reads standard input.

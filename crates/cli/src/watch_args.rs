@@ -14,7 +14,7 @@ pub(crate) struct WatchArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum WatchCommand {
-    /// What grows: counters of ports, RoCE, interfaces, PCIe and GPUs, how fast, and what each means.
+    /// Show which counters of ports, RoCE, interfaces, PCIe and GPUs grow, how fast, and what each means.
     Counters(CountersArgs),
 }
 
@@ -28,7 +28,7 @@ Examples:
   linerate watch counters before.txt after.txt --apart 60s  two dumps: ethtool -S, perfquery, nvidia-smi pci -gErrCnt,
                                                             nvidia-smi nvlink -e, rdma -j statistic, grep . counters/*
 
-One reading of a counter says little: it counts since a time that nobody knows. Run traffic while you watch: a quiet link shows no
+One reading of a counter says little: nobody knows since when it counts. Run traffic while you watch: a quiet link shows no
 errors. Ctrl-C ends the watch; what was read so far is reported.
 
 Exit codes:
@@ -41,13 +41,13 @@ Exit codes:
 pub(crate) struct CountersArgs {
     /// Dumps or snapshots of one node, in order of time.
     ///
-    /// Without them, this machine is read, again and again.
+    /// Default: this machine is read repeatedly.
     #[arg(value_name = "SOURCE", conflicts_with = "on")]
     pub(crate) sources: Vec<PathBuf>,
     /// Time between two readings: 1s, 10s, 5m.
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, conflicts_with = "sources")]
     pub(crate) interval: Duration,
-    /// Number of intervals, which is one less than readings.
+    /// Number of intervals: one less than readings.
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=1_000_000), conflicts_with = "sources")]
     pub(crate) count: u32,
     /// Time between two sources that do not say it.
@@ -55,7 +55,7 @@ pub(crate) struct CountersArgs {
     pub(crate) apart: Option<Duration>,
     #[command(flatten)]
     pub(crate) on: OnArgs,
-    /// Form of the answer.
+    /// Output format.
     #[arg(long, short, value_enum, default_value_t = WatchFormat::Text)]
     pub(crate) format: WatchFormat,
     #[command(flatten)]

@@ -171,8 +171,8 @@ fn who_is_who_is_the_same_from_the_index_and_from_snapshots() {
         "one node was renamed: renamed-a, renamed-b",
         "one node has several names: twice-a, twice-b",
         "machines with different boards have the same machine id",
-        "one board had several installed systems, one after the other: anew",
-        "2 different machines are called swapped",
+        "one board had several system installations, one after the other: anew",
+        "2 different machines have the name swapped",
     ];
     assert!(remarks.len() == expected.len() && expected.iter().all(|e| remarks.iter().any(|r| r.starts_with(e))));
     // All were mended: nobody is found by an older snapshot.
@@ -206,7 +206,10 @@ fn a_node_with_other_addresses_is_said_by_the_index_and_by_snapshots() {
         whole(b2, "3", "3", true),
     ]);
     let (count, remarks) = fleet.both();
-    assert_eq!((count, remarks), (3, vec!["card is the same machine with other hardware addresses (eth0)".to_owned()]));
+    assert_eq!(
+        (count, remarks),
+        (3, vec!["card is the same machine, but with other hardware addresses (eth0)".to_owned()])
+    );
 }
 
 /// A clock that ran ahead, a file with a name of its own, and a newest snapshot that cannot be read.
@@ -235,7 +238,7 @@ fn newest_is_by_the_name_of_the_file() {
     assert!(out.starts_with("hand ") && out.contains("ahead"), "{out}");
 }
 
-/// A `reference` of linerate.toml is what others are compared with: of all, of a group, or none that counts.
+/// A `reference` of linerate.toml is what the others are compared with: of all, of a group, or none that counts.
 #[test]
 fn a_reference_of_the_file_is_used_and_said() {
     let all = ["n1", "n2", "n3"].map(|n| format!("{n}/20260101T120000Z.tar.zst"));
@@ -262,7 +265,7 @@ fn a_reference_of_the_file_is_used_and_said() {
     let part = "[groups.g]\nnodes = \"n[1-2]\"\nreference = \"n1\"\n";
     let cases: [(String, &[&str], &str, &str, &str); 7] = [
         (String::new(), &[], "", "n[2-3]", ""),
-        ("reference = \"n1\"\n".into(), &[], "n1", "n1", "is what others are compared with"),
+        ("reference = \"n1\"\n".into(), &[], "n1", "n1", "is what the others are compared with"),
         (group.into(), &[], "n1", "n1", "the reference of @g"),
         (format!("reference = \"n2\"\n{group}"), &[], "n1", "n1", "n2, the reference in"),
         (part.into(), &[], "", "n[2-3]", "is not used"),

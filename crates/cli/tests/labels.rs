@@ -200,7 +200,7 @@ fn a_policy_wishes_labels() {
     assert_eq!(lab.verify(true).0, 0);
     assert_eq!(lab.rollback().0, 0);
     assert_eq!(lab.stands(), start());
-    // Where no cluster is named, nothing of them is planned.
+    // Where no cluster is given, nothing of them is planned.
     let (code, text) = lab.run_to(&["plan", "--root", &root, "--policy", &policy], "", false);
     assert!(code == 1 && !text.contains("Kubernetes node n1"), "{text}");
 }
@@ -250,7 +250,9 @@ fn who_may_not_and_who_is_not_let_in_change_nothing() {
     lab.api.state().locked = false;
     let (code, text) = lab.run(&["plan", "--root", &root, "--label", "a=b", "--kube-node", "n2"]);
     assert!(code == 3 && text.contains("there is no Kubernetes node n2"), "{text}");
-    for (label, why) in [("kubernetes.io/hostname=n2", "reserved"), ("a b-", "no key"), ("a", "neither KEY=VALUE")] {
+    for (label, why) in
+        [("kubernetes.io/hostname=n2", "reserved"), ("a b-", "not a valid key"), ("a", "neither KEY=VALUE")]
+    {
         let (code, text) = lab.run(&["plan", "--root", &root, "--label", label]);
         assert!(code == 3 && text.contains(why), "{code}: {text}");
     }
@@ -267,7 +269,7 @@ fn another_machines_object_and_another_clusters_change_nothing() {
     let (code, text) = lab.run(&["apply", &file, "--root", &root, "--yes", "--kube-node", "n2"]);
     assert!(code == 3 && text.contains("--kube-node names n2"), "{text}");
     let (code, text) = lab.run_to(&["apply", &file, "--root", &root, "--yes"], "", false);
-    assert!(code == 3 && text.contains("no cluster is named"), "{text}");
+    assert!(code == 3 && text.contains("no cluster is given"), "{text}");
     assert_eq!(lab.stands(), start());
 }
 
@@ -289,7 +291,10 @@ fn what_is_not_proven_is_not_claimed() {
     assert_eq!((lab.apply().0, lab.api.label(NEW).as_deref()), (0, Some("checked")));
     // A finding that no step of the plan cures: what is put would claim what is not so.
     let (code, text) = lab.run(&["plan", "--root", &root, "--fix", "iommu/active", "--label", "a=b"]);
-    assert!(code == 2 && text.contains("a label says what the node does, and that is not proven"), "{code}: {text}");
+    assert!(
+        code == 2 && text.contains("a label describes what the node does, and that is not proven"),
+        "{code}: {text}"
+    );
 }
 
 #[test]

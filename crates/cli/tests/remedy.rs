@@ -109,7 +109,7 @@ fn a_plan_that_was_edited_or_is_another_nodes_changes_nothing() {
     let another = another.to_str().unwrap();
     let dry = linerate(&["apply", path, "--root", another]);
     assert_eq!(dry.status.code(), Some(3), "{}", text(&dry.stderr));
-    for part in ["refuses it: the plan was made for node", "Nothing was changed"] {
+    for part in ["refuses the plan: the plan was made for node", "Nothing was changed"] {
         assert!(text(&dry.stdout).contains(part), "{part}: {}", text(&dry.stdout));
     }
     let real = linerate(&["apply", path, "--root", another, "--yes"]);
@@ -374,7 +374,7 @@ fn a_signature_is_of_an_allowed_signer_for_plans_and_for_these_bytes() {
         assert!(keygen(&["-q", "-Y", "sign", "-f", &at(key), "-n", namespace, &at("text")]));
         fs::rename(at("text.sig"), at("n1.plan.sig")).unwrap();
         let (code, said) = apply(&["--yes"]);
-        assert!(code == 3 && said.contains("signature is not taken"), "{what}: {said}");
+        assert!(code == 3 && said.contains("signature is not accepted"), "{what}: {said}");
         assert_eq!(operator.balancing(), "1", "{what}");
     }
     fs::remove_file(at("n1.plan.sig")).unwrap();
@@ -382,7 +382,7 @@ fn a_signature_is_of_an_allowed_signer_for_plans_and_for_these_bytes() {
     assert!(code == 3 && said.contains("has no signature"), "{said}");
     fs::write(at("n1.plan.sig"), &good).unwrap();
     let (code, said) = operator.run(&["apply", &file, "--yes", "--require-signature"]);
-    assert!(code == 3 && said.contains("no file of those who may sign"), "{said}");
+    assert!(code == 3 && said.contains("no file of allowed signers"), "{said}");
     let (code, said) = apply(&["--yes"]);
     assert_eq!((code, operator.balancing().as_str()), (0, "0"), "{said}");
     // What is gone on with is the copy, with the signature that it came with.

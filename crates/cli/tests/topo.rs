@@ -54,7 +54,7 @@ fn a_guests_virtual_links_do_not_count() {
     assert!(out.status.success(), "{}", said(&out.stderr));
     assert!(text.contains("GPU0 0000:01:00.0 Gen5 x16,"), "{text}");
     assert!(!text.contains("Gen1"), "{text}");
-    assert!(text.contains("a guest does not show the wires"), "{text}");
+    assert!(text.contains("a guest does not show the real links"), "{text}");
     assert!(!text.contains("an idle GPU"), "{text}");
     let changed = said(&topo("guest-changed", &["--ceiling", "--what-if", "link=0000:01:00.0:Gen4x8"]).stdout);
     assert!(changed.contains("GPU0 0000:01:00.0 Gen4 x8 of Gen5 x16"), "{changed}");
@@ -199,12 +199,12 @@ fn releases_that_never_were_are_refused() {
 #[test]
 fn what_would_be_ignored_is_refused() {
     for (arguments, why) in [
-        (&["--explain", "GPU0", "NET0", "--format", "json"][..], "--explain has no form `json`"),
-        (&["--explain", "GPU0", "NET0", "--format", "xml"], "--explain has no form `xml`"),
-        (&["--explain", "GPU0", "NET0", "--ceiling"], "--explain and --ceiling are two reports"),
-        (&["--ceiling", "--format", "svg"], "--ceiling has no form `svg`"),
-        (&["--ceiling", "--format", "dot"], "--ceiling has no form `dot`"),
-        (&["--ceiling", "--format", "xml"], "--ceiling has no form `xml`"),
+        (&["--explain", "GPU0", "NET0", "--format", "json"][..], "--explain cannot be written as `json`"),
+        (&["--explain", "GPU0", "NET0", "--format", "xml"], "--explain cannot be written as `xml`"),
+        (&["--explain", "GPU0", "NET0", "--ceiling"], "--explain and --ceiling are different reports"),
+        (&["--ceiling", "--format", "svg"], "--ceiling cannot be written as `svg`"),
+        (&["--ceiling", "--format", "dot"], "--ceiling cannot be written as `dot`"),
+        (&["--ceiling", "--format", "xml"], "--ceiling cannot be written as `xml`"),
         (&["--explain", "GPU0", "0000:01:00.0"], "GPU0 and 0000:01:00.0 are one device, GPU0"),
     ] {
         let out = topo("refused", arguments);

@@ -70,7 +70,7 @@ fn forms_and_partitions() {
     for (form, code) in [("libvirt", 0), ("qemu", 0), ("kubevirt", 2), ("nova", 2)] {
         let (got, text, said) = run(&["vm", "layout", &host, "--format", form]);
         assert_eq!(got, Some(code), "{form}: {said}");
-        assert_eq!(said.contains("not said"), form != "libvirt", "{form}: {said}");
+        assert_eq!(said.contains("not written"), form != "libvirt", "{form}: {said}");
         assert!(text.len() > 1000, "{form}");
     }
     let gpu = |module: usize, bus: &str| {

@@ -43,14 +43,14 @@ pub(crate) fn inputs(o: &Observer) -> Vec<Input> {
                 kinds.push("lines of tools");
             }
             let mut remarks = Vec::new();
-            let mut say = |n: u64, what: &str| {
+            let mut say = |n: u64, one: &str, many: &str| {
                 if n > 0 {
-                    remarks.push(format!("{n} {what}"));
+                    remarks.push(linerate_formats::counted(n, one, many));
                 }
             };
-            say(f.undecodable, "line(s) are not UTF-8");
-            say(f.cut_lines, "line(s) are longer than 64 KiB and were cut");
-            say(f.mixed, "line(s) hold texts of two writers");
+            say(f.undecodable, "line is not UTF-8", "lines are not UTF-8");
+            say(f.cut_lines, "line is longer than 64 KiB and was cut", "lines are longer than 64 KiB and were cut");
+            say(f.mixed, "line holds text of two writers", "lines hold text of two writers");
             if f.nccl > 0 && f.unended {
                 remarks.push("the last line has no end: the file may be cut".to_owned());
             }
@@ -70,14 +70,16 @@ pub(crate) fn inputs(o: &Observer) -> Vec<Input> {
 
 pub(crate) fn limits(o: &Observer, jobs: &[Job]) -> Vec<String> {
     let mut all = Vec::new();
-    let mut say = |n: u64, what: &str| {
+    let mut say = |n: u64, [one, many]: [&str; 2], what: &str| {
         if n > 0 {
-            all.push(format!("{n} {what}"));
+            all.push(format!("{} {what}", linerate_formats::counted(n, one, many)));
         }
     };
-    say(o.threads.untracked, "line(s) of threads beyond the first 65,536 were counted, not judged");
-    say(o.ranks.untracked, "rank(s) of communicators beyond the first 49,152 were not kept");
-    say(o.failures.untracked + o.kernel.untracked, "failure(s) of further kinds were not kept");
+    let lines = ["line of threads", "lines of threads"];
+    say(o.threads.untracked, lines, "beyond the first 65,536: counted, not judged");
+    let ranks = ["rank of communicators", "ranks of communicators"];
+    say(o.ranks.untracked, ranks, "beyond the first 49,152: not kept");
+    say(o.failures.untracked + o.kernel.untracked, ["failure", "failures"], "of further kinds: not kept");
     if jobs.len() > 1 && jobs.iter().any(|j| j.groups.is_empty()) {
         all.push(
             "several groups of processes show no communicator: whether they are one job or several is not certain"

@@ -37,13 +37,13 @@ pub struct Recommendation {
 pub fn recommend(context: &Context) -> Recommendation {
     let mut out = Recommendation::default();
     if context.is_rccl() {
-        out.open.push("AMD's RCCL reads these variables: what it needs is not known here".to_owned());
+        out.open.push("AMD's RCCL reads these variables: linerate does not know what it needs".to_owned());
         return out;
     }
     let Some(node) = &context.node else {
-        out.open.push("which NICs are for the job, and how far GPUs are from them: say --node SNAPSHOT".to_owned());
+        out.open.push("which NICs are for the job, and how far GPUs are from them: add --node SNAPSHOT".to_owned());
         if context.nccl.is_none() {
-            out.open.push("which release of NCCL runs: say --nccl".to_owned());
+            out.open.push("which release of NCCL runs: add --nccl".to_owned());
         }
         out.not_needed.push("without a node nothing is recommended: NCCL's defaults are right on most".to_owned());
         return out;
@@ -85,10 +85,7 @@ fn devices(node: &NodeFacts, out: &mut Recommendation) {
         let why = if node.nearest.is_empty() || node.nearest.contains(&Distance::Unknown) {
             "the source does not show how GPUs and NICs are connected".to_owned()
         } else {
-            format!(
-                "{}: at a lower rate than others of its kind beside it, which is a fault or another use",
-                list_of(&slow)
-            )
+            format!("{}: lower rate than others of its kind near it, which is a fault or another use", list_of(&slow))
         };
         out.open.push(format!("which RDMA devices are for the job ({why})"));
     } else if node.active().next().is_some() {
@@ -117,7 +114,7 @@ fn level(context: &Context, node: &NodeFacts, out: &mut Recommendation) {
             sources: cite("NCCL_NET_GDR_LEVEL"),
         }),
         Some(false) if node.nearest.contains(&Distance::Sys) => out.open.push(
-            "some GPU has its nearest NIC across the CPUs' interconnect: a level would rarely help; see `linerate topo`".to_owned(),
+            "the nearest NIC of some GPU is across the CPUs' interconnect: a level would rarely help; see `linerate topo`".to_owned(),
         ),
         Some(false) => {
             let by = if node.by_file { " by the topology file" } else { "" };

@@ -193,10 +193,10 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     ("-", "NCCL_IB_GID_INDEX=3", "undecided low", "--nccl"),
     ("2.21 ib", "NCCL_IB_GID_INDEX=3", "ignored low", "InfiniBand"),
     ("2.20 roce", "NCCL_IB_GID_INDEX=3", "fine info", "RoCE v2"),
-    ("2.20 roce", "NCCL_IB_GID_INDEX=1", "harmful high", "no RoCE v2"),
-    ("2.21 roce", "NCCL_IB_GID_INDEX=1", "harmful high", "no RoCE v2"),
+    ("2.20 roce", "NCCL_IB_GID_INDEX=1", "harmful high", "not a RoCE v2"),
+    ("2.21 roce", "NCCL_IB_GID_INDEX=1", "harmful high", "not a RoCE v2"),
     ("2.20 roce6", "NCCL_IB_GID_INDEX=3", "undecided low", "show_gids"),
-    ("2.20 roce6", "NCCL_IB_GID_INDEX=1", "harmful high", "no RoCE v2"),
+    ("2.20 roce6", "NCCL_IB_GID_INDEX=1", "harmful high", "not a RoCE v2"),
     ("2.21 roce", "NCCL_IB_GID_INDEX=-1", "redundant info", "default"),
     // Network.
     ("2.21", "NCCL_IB_DISABLE=1", "harmful high", "TCP"),

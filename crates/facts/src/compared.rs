@@ -19,7 +19,7 @@ pub enum Compared {
     Not(&'static str),
 }
 
-const PLACE: &str = "addresses and numbers are given out anew on each machine; devices are compared by position";
+const PLACE: &str = "each machine assigns its own addresses and numbers; devices are compared by position";
 const READER: &str = "it depends on how the source was read";
 const NAME: &str = "which pci.ids the reader had; vendor and device id say it";
 const NODE: &str = "it names one node";

@@ -2,18 +2,18 @@
 //! of the list is in `remedy::diff`.
 
 /// Links train by themselves.
-pub const LINKS: &str = "links train by themselves, also in pauses; rules judge speed and state";
+pub const LINKS: &str = "links retrain by themselves, also when idle; rules judge speed and state";
 /// Counters.
-pub const COUNTS: &str = "counters count";
+pub const COUNTS: &str = "counters grow by themselves";
 /// Status bits of errors.
-pub const ERRORS: &str = "error status: rules judge it";
+pub const ERRORS: &str = "rules judge error status";
 /// LIDs.
-pub const LIDS: &str = "the subnet manager deals out LIDs";
+pub const LIDS: &str = "the subnet manager assigns LIDs";
 /// GIDs.
-pub const GIDS: &str = "GIDs follow addresses, which link states and neighbours bring and take";
+pub const GIDS: &str = "GIDs follow addresses, which change with link state and neighbours";
 
 /// Limits of processes.
-pub const MEMORY: &str = "the kernel takes it from the memory that it found when it started";
+pub const MEMORY: &str = "the kernel derives it from the memory that it found at boot";
 /// Jobs and heartbeats.
 pub const JOBS: &str = "jobs, heartbeats and controllers change it";
 

@@ -93,7 +93,7 @@ fn two_queries_of_firmware_give_the_table_of_the_field_note() {
 
     let switch = of("ADVANCED_PCI_SETTINGS");
     assert_eq!((switch.len(), switch[0].names.len()), (1, 4));
-    assert_eq!(switch[0].first.truth.severity(), Some(Severity::Info), "either value is right");
+    assert_eq!(switch[0].first.truth.severity(), Some(Severity::Info), "both values are right");
     assert!(found.by_number, "texts without a topology are paired by number, and that is said");
 
     // Of many nodes the same is said: the setting that only some have is the wrong one.

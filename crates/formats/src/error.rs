@@ -57,7 +57,7 @@ pub enum Why {
         is: &'static str,
     },
     /// A word that is no value of a named field.
-    #[error("`{word}` is no value of `{field}`")]
+    #[error("`{word}` is not a value of `{field}`")]
     Value {
         /// The word, cut and escaped.
         word: String,

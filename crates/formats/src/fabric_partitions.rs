@@ -96,14 +96,20 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<Partition>, ParseError> {
     };
     let is_whole = |said: Option<u32>, has: usize| said.is_none_or(|n| usize::try_from(n) == Ok(has));
     if !is_whole(list.num_partitions, list.partition_info.len()) {
-        return Err(ParseError::new(first + 1, Why::Missing("the list counts more partitions than it has: it is cut")));
+        return Err(ParseError::new(
+            first + 1,
+            Why::Missing("the list announces more partitions than it has: it is cut"),
+        ));
     }
     let mut places = json.match_indices("\"partitionId\"").map(|(at, _)| index.line(start + at));
     let mut out = Vec::with_capacity(list.partition_info.len());
     for p in list.partition_info {
         let line = places.next().unwrap_or(first + 1);
         if !is_whole(p.num_gpus, p.gpu_info.len()) {
-            return Err(ParseError::new(line, Why::Missing("the partition counts more GPUs than it has: it is cut")));
+            return Err(ParseError::new(
+                line,
+                Why::Missing("the partition announces more GPUs than it has: it is cut"),
+            ));
         }
         out.push(Partition {
             id: p.partition_id,

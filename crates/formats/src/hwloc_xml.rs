@@ -33,7 +33,7 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<Device>, ParseError> {
     let document = xml::document(text.get(start..).unwrap_or_default(), start, &index, true, "broken XML of hwloc")?;
     let root = document.root_element();
     if root.tag_name().name() != "topology" {
-        return Err(ParseError::new(0, Why::Foreign("the root is no <topology> of hwloc")));
+        return Err(ParseError::new(0, Why::Foreign("the root is not a <topology> of hwloc")));
     }
     let devices = root.descendants().filter(|n| n.attribute("type") == Some("PCIDev"));
     let device = |n: Node<'_, '_>| {

@@ -11,6 +11,7 @@ pub mod bounds;
 pub mod clip;
 pub mod clock;
 pub mod cmdline;
+mod counted;
 pub mod cpuinfo;
 pub mod cpulist;
 pub mod cpupower;
@@ -106,6 +107,7 @@ pub mod xid;
 mod xml;
 mod yaml;
 
+pub use counted::{counted, thousands};
 pub use error::{ParseError, Why};
 pub use text::At;
 pub use tool::{Gives, Tool};

@@ -17,7 +17,7 @@ fn table() -> String {
             Gives::KernelLog => "facts about the node; log",
             Gives::Copy(_) => "facts about the node, as the file itself",
             Gives::NoFacts(_) => "no facts about the node",
-            Gives::Unknown => "benchmark, where it is nothing else",
+            Gives::Unknown => "benchmark, if no other type fits",
         };
         out += &format!("| `{}` | {} | `{}` | {used} |\n", tool.name, tool.called, tool.run);
     }

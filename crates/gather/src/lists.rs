@@ -159,7 +159,7 @@ impl Beside {
         let nameless = snapshot.manifest.redacted;
         for one in self.lists.join(snapshot, label, nameless) {
             if let Err(why) = &one.found {
-                snapshot.left_out(format!("no entry of {} was joined to this node: {why}", one.of.name()));
+                snapshot.left_out(format!("no entry of {} matches this node: {why}", one.of.name()));
             }
             joins.note(label, one);
         }

@@ -207,7 +207,11 @@ fn role(node: &Node<'_>) -> Judged<Role> {
         let n = passed.len();
         let by =
             if first.driven_by("vfio-pci") { "bound to vfio-pci" } else { "given to a virtual machine by its domain" };
-        let reason = format!("{n} GPU or network function(s) {by}, {} first", first.bdf);
+        let reason = format!(
+            "{} {by}, {} first",
+            linerate_formats::counted(n, "GPU or network function", "GPU or network functions"),
+            first.bdf
+        );
         let sure = if node.cpu.hypervisor.known().is_some() { Basis::Seen } else { Basis::Inferred };
         return Judged::of(Role::VmHost, sure, reason, Some(first.passed_at()));
     }
@@ -314,13 +318,13 @@ fn bare_by_signs(node: &Node<'_>) -> Judged<Role> {
                 basis: Basis::Unknown,
                 reasons: vec![(
                     format!(
-                        "DMI names {machine}, which no hypervisor writes; CPU flags and PCI devices of this source do not tell more"
+                        "DMI names {machine}, which no hypervisor writes; CPU flags and PCI devices of this source do not show more"
                     ),
                     Some(*p),
                 )],
             },
             _ => Judged::unknown(
-                "neither CPU flags, DMI, nor the PCI devices of this source tell bare metal from a virtual machine",
+                "CPU flags, DMI and PCI devices of this source do not show whether this is bare metal or a virtual machine",
             ),
         },
     }

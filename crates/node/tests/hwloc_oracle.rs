@@ -49,7 +49,7 @@ fn pci_trees_and_numa_nodes_agree_with_lstopo() {
         if let Some(nodes) = node.numa.known() {
             let ours: BTreeSet<u32> = nodes.iter().map(|n| n.id).collect();
             let theirs = their_numa(&doc);
-            // hwloc drops nodes that the cgroup of the recording forbids, and invents one where there is no directory.
+            // hwloc drops nodes that the cgroup of the recording forbids, and invents one where there is not a directory.
             assert!(theirs.is_subset(&ours) || theirs.len() <= 1, "{name}: NUMA nodes {ours:?}, lstopo {theirs:?}");
         }
     }

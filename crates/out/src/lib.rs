@@ -14,11 +14,9 @@ pub mod file;
 pub mod json;
 pub mod markdown;
 pub mod markup;
-mod number;
 mod quoted;
 pub mod shell;
 mod terminal;
 pub mod yaml;
 
-pub use number::{counted, thousands};
 pub use terminal::{hidden, lines, terminal};

@@ -57,7 +57,7 @@ pub(crate) fn of_interface<'a>(given: &'a [Given], interface: &'a str) -> impl I
 /// Where nobody said which: how one does.
 pub(crate) fn open(given: &[Given], interface: &str) -> Option<String> {
     of_interface(given, interface).next().is_none().then(|| {
-        format!("decide the address, in a subnet that no other RoCE port of the node has: linerate plan {OPTION} {interface}=ADDR/PREFIX")
+        format!("choose an address in a subnet that no other RoCE port of the node has: linerate plan {OPTION} {interface}=ADDR/PREFIX")
     })
 }
 
@@ -91,26 +91,26 @@ impl fmt::Display for Given {
 
 /// Why a text gives no interface an address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}; it is written as INTERFACE=ADDRESS/PREFIX")]
+#[error("{0}; write INTERFACE=ADDRESS/PREFIX")]
 pub struct NotGiven(#[from] Wrong);
 
 /// What is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Wrong {
     /// No interface is named.
-    #[error("there is no = behind an interface")]
+    #[error("there is no = after the interface")]
     NoInterface,
     /// A name that no interface can have.
-    #[error("{0:?} is no name of a network interface")]
+    #[error("{0:?} is not a name of a network interface")]
     Interface(String),
     /// An address alone.
     #[error("{0:?} has no prefix: without it the network is not known")]
     NoPrefix(String),
     /// No address.
-    #[error("{0:?} is no IP address")]
+    #[error("{0:?} is not an IP address")]
     Address(String),
     /// No number behind the slash.
-    #[error("{0:?} is no prefix")]
+    #[error("{0:?} is not a prefix")]
     Prefix(String),
     /// A prefix that no interface's network has.
     #[error("a prefix of {prefix} is not valid for the network of an interface: 8 to {longest}")]
@@ -121,7 +121,7 @@ pub enum Wrong {
         longest: u8,
     },
     /// An IPv4 address that is not one interface's.
-    #[error("{0} is no address of one interface: a unicast address is")]
+    #[error("{0} is not the address of one interface: give a unicast address")]
     NotUnicast(Ipv4Addr),
     /// The first address of a network.
     #[error("{address} is the address of the network {0} itself", address = .0.address)]
@@ -130,7 +130,7 @@ pub enum Wrong {
     #[error("{address} is the broadcast address of {0}", address = .0.address)]
     Broadcast(Cidr),
     /// An IPv6 address that is not for people to give.
-    #[error("{0} is no address to give an interface: a global or unique local unicast address is")]
+    #[error("{0} cannot be given to an interface: give a global or unique local unicast address")]
     NotGlobal(Ipv6Addr),
 }
 
@@ -198,13 +198,13 @@ mod tests {
         for (bad, why) in [
             ("eth1", "no ="),
             ("eth1=10.7.0.1", "no prefix"),
-            ("eth1=10.7.0.1/", "no prefix"),
-            ("eth1=10.7.0.1/+24", "no prefix"),
-            ("eth1=10.7.0/24", "no IP address"),
-            ("eth1=010.7.0.1/24", "no IP address"),
+            ("eth1=10.7.0.1/", "not a prefix"),
+            ("eth1=10.7.0.1/+24", "not a prefix"),
+            ("eth1=10.7.0/24", "not an IP address"),
+            ("eth1=010.7.0.1/24", "not an IP address"),
             ("eth1=10.7.0.1/32", "8 to 31"),
             ("eth1=10.7.0.1/7", "8 to 31"),
-            ("eth1=10.7.0.1/300", "no prefix"),
+            ("eth1=10.7.0.1/300", "not a prefix"),
             ("eth1=10.7.0.0/24", "network"),
             ("eth1=10.7.0.255/24", "broadcast"),
             ("eth1=255.255.255.255/24", "unicast"),

@@ -91,7 +91,7 @@ fn what_no_finding_asks_for_is_refused_and_told() {
     let told: Vec<String> = plan.refused.iter().map(|r| format!("{}: {}", r.summary, r.reason)).collect();
     assert!(
         told[0].starts_with(
-            "give eth5 the address 192.168.78.1/24: no finding asks for an address of it (those that do: eth4)"
+            "give eth5 the address 192.168.78.1/24: no finding asks for an address for it (those that do: eth4)"
         ),
         "{told:?}"
     );

@@ -1,5 +1,6 @@
 //! What was audited, in words.
 
+use linerate_formats::counted;
 use linerate_node::Node;
 use linerate_node::context::Basis;
 use linerate_node::pci::Kind;
@@ -47,7 +48,7 @@ impl SourceKind {
             SourceKind::Capture => "a capture by linerate",
             SourceKind::Tree => "a tree of files that was not captured by linerate",
             SourceKind::Text => "texts that tools printed",
-            SourceKind::Empty => "nothing: the source is empty",
+            SourceKind::Empty => "nothing (the source is empty)",
         }
     }
 }
@@ -59,7 +60,7 @@ pub(crate) fn source(s: &Snapshot) -> String {
         out.push_str(&format!(", {time}"));
     }
     if s.coverage == Coverage::Partial {
-        out.push_str("; what it does not hold is unknown, not absent");
+        out.push_str("; what is not in it is unknown, not absent");
     }
     if s.manifest.redacted {
         out.push_str("; identifying values are hashed");
@@ -125,13 +126,12 @@ pub(crate) fn not_judged(node: &Node<'_>) -> Vec<String> {
     let count = |kind| node.pci.of_kind(kind).count();
     let efa = node.rdma.known().into_iter().flatten().filter(|d| d.purpose == Purpose::Efa).count();
     let mut out = Vec::new();
-    let plural = |n: usize, one: &str| if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") };
     let say = |out: &mut Vec<String>, n: usize, one: &str, what: &str| {
         if n > 0 {
-            out.push(format!("{}: {what}", plural(n, one)));
+            out.push(format!("{}: {what}", counted(n, one, &format!("{one}s"))));
         }
     };
-    let links = "PCIe links, ACS, NUMA, IOMMU and NICs are judged, XGMI by the text of amd-smi topology; amdgpu, its memory registration and RCCL are not";
+    let links = "PCIe links, ACS, NUMA, IOMMU and NICs are judged, and XGMI from the text of amd-smi topology; amdgpu, its memory registration and RCCL are not";
     say(&mut out, count(Kind::AmdGpu), "AMD GPU", links);
     let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
     for f in node.pci.amd_displays() {
@@ -139,19 +139,19 @@ pub(crate) fn not_judged(node: &Node<'_>) -> Vec<String> {
     }
     if !shown.is_empty() {
         let names: Vec<String> = shown.iter().take(4).map(|(name, n)| format!("{n} {name}")).collect();
-        let all = plural(shown.values().sum(), "AMD display adapter");
+        let all = counted(shown.values().sum::<usize>(), "AMD display adapter", "AMD display adapters");
         out.push(format!("{all} ({}): listed, not judged", names.join(", ")));
     }
     say(&mut out, count(Kind::Accelerator), "other accelerator", "listed, not judged");
-    let bridges = "no NICs, left out of all rules about NICs and ports";
+    let bridges = "not NICs: left out of all rules about NICs and ports";
     say(&mut out, count(Kind::NvlinkBridge), "NVLink management function", bridges);
     let perhaps =
-        "NIC or NVLink management, which their VPD says, and it is not in this source: not judged (capture as root)";
+        "NIC or NVLink management? Their VPD shows which, but it is not in this source: not judged (capture as root)";
     say(&mut out, count(Kind::PerhapsNvlinkBridge), "ConnectX-7 function", perhaps);
     let efa_words = "PCIe and distances are judged, and whether the plugin is installed; rules about InfiniBand and RoCE ports do not \
                      apply, libfabric's settings are not judged";
     say(&mut out, efa, "EFA device", efa_words);
-    let variables = "what is asked for is judged; `linerate env check FILE` judges NCCL's variables";
+    let variables = "its requests are judged; `linerate env check FILE` judges NCCL's variables";
     say(&mut out, node.jobs.len(), "batch script", variables);
     out
 }

@@ -21,7 +21,7 @@ pub fn explain(rule: &Rule, style: Style) -> String {
 fn write_rule(rule: &Rule, page: &mut Page<'_>) -> io::Result<()> {
     head(page, &rule.severity.to_string().to_uppercase(), tone_of(rule.severity.worst), rule.id, rule.title)?;
     page.blank()?;
-    page.field(0, "holds on", &contexts(rule))?;
+    page.field(0, "roles", &contexts(rule))?;
     page.field(0, "costs", &format!("{} [{}]", rule.effect.text, quality(rule.effect.quality)))?;
     page.field(0, "reads", &rule.reads.join(", "))?;
     markdown(rule.docs, page)?;
@@ -119,7 +119,11 @@ pub fn xid(number: u32, style: Style) -> String {
         let advice = j.advice();
         page.field(0, "do", if advice.is_empty() { "nothing" } else { &advice })?;
         if m.immediate == Bucket::WorkflowNvlink5Err {
-            page.field(0, "", "unit and status in the line decide: `linerate audit` and `linerate doctor` read them")?;
+            page.field(
+                0,
+                "",
+                "the cause depends on unit and status in the line: `linerate audit` and `linerate doctor` read them",
+            )?;
         }
         page.text(0, Tone::Dim, "`linerate explain gpumem/xid` shows how logs are judged")?;
         sources(&[if m.source == "nverror.h" { xid::NUMBERS } else { xid::CATALOGUE }], page)
@@ -219,7 +223,7 @@ fn write_table(areas: &[Area<'_>], page: &mut Page<'_>) -> io::Result<()> {
             page.item(2, &format!("{:<8}", rule.severity.usual), tone_of(rule.severity.usual), Tone::Bold, rule.id)?;
             page.text(11, Tone::Plain, rule.title)?;
             if page.style.verbose {
-                page.text(11, Tone::Dim, &format!("holds on {}", contexts(rule)))?;
+                page.text(11, Tone::Dim, &format!("applies to {}", contexts(rule)))?;
             }
         }
         page.blank()?;
@@ -283,7 +287,7 @@ pub fn rule_markdown(rule: &Rule) -> String {
     // Writing to a string does not fail.
     let _ = write!(s, "\n# {}\n\n**{}**\n\n| | |\n|---|---|\n", rule.id, rule.title);
     let _ = writeln!(s, "| Severity | {} |", rule.severity);
-    let _ = writeln!(s, "| Holds on | {} |", contexts(rule));
+    let _ = writeln!(s, "| Applies to | {} |", contexts(rule));
     let _ = writeln!(s, "| A failure costs | {} *({})* |", cell(rule.effect.text), quality(rule.effect.quality));
     let reads: Vec<String> = rule.reads.iter().map(|r| format!("`{r}`")).collect();
     let _ = writeln!(s, "| Reads | {} |\n", cell(&reads.join(", ")));
@@ -313,11 +317,14 @@ pub fn catalogue_index(areas: &[Area<'_>]) -> String {
     let _ = writeln!(
         s,
         "\n# Rules\n\n{n} rules in {} areas. The same text on a node: `linerate explain RULE`. A rule answers pass, fail, unknown\n\
-         (it could not be seen, and it says how to see it) or not-applicable (with the reason).",
+         (the data is missing, and the answer says how to get it) or not-applicable (with the reason).",
         areas.len()
     );
     for (area, about, rules) in areas {
-        let _ = write!(s, "\n## {area}\n\n{about}.\n\n| rule | right is | severity | holds on |\n|---|---|---|---|\n");
+        let _ = write!(
+            s,
+            "\n## {area}\n\n{about}.\n\n| rule | what is right | severity | applies to |\n|---|---|---|---|\n"
+        );
         for r in *rules {
             let _ =
                 writeln!(s, "| [{id}]({id}.md) | {} | {} | {} |", cell(r.title), r.severity, contexts(r), id = r.id);

@@ -21,13 +21,13 @@ fn said(remark: &Remark) -> String {
     match remark {
         Remark::SeveralNames { names, at_once: false } => format!("one node was renamed: {}", names.join(", ")),
         Remark::SeveralNames { names, at_once: true } => format!("one node has several names: {}", names.join(", ")),
-        Remark::SharedName { name, nodes } => format!("{nodes} different machines are called {name}"),
+        Remark::SharedName { name, nodes } => format!("{nodes} different machines have the name {name}"),
         Remark::CopiedMachineId { names } => format!(
             "machines with different boards have the same machine id (a copied image): {}; run systemd-machine-id-setup on all but one",
             names.join(", ")
         ),
         Remark::SeveralInstalls { names, at_once: false } => {
-            format!("one board had several installed systems, one after the other: {}", names.join(", "))
+            format!("one board had several system installations, one after the other: {}", names.join(", "))
         }
         Remark::SeveralInstalls { names, at_once: true } => {
             format!("machines that exist at the same time have the same SMBIOS UUID: {}", names.join(", "))
@@ -37,7 +37,7 @@ fn said(remark: &Remark) -> String {
             let some = kinds.iter().filter(|(_, all)| !all.is_empty());
             let what: Vec<String> = some.map(|(kind, all)| format!("{kind} ({})", listed(all))).collect();
             let more = if *came_back { "; earlier ones came back: two machines may have the same ids" } else { "" };
-            format!("{name} is the same machine with other {}{more}", what.join(" and "))
+            format!("{name} is the same machine, but with other {}{more}", what.join(" and "))
         }
     }
 }

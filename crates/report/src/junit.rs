@@ -194,7 +194,7 @@ fn case(
 fn body(v: &Verdict, words: &Words<'_>, on: &On<'_>, at: Option<&At>) -> String {
     let f = &v.finding;
     let mut lines: Vec<String> = at.map(|at| format!("position: {at}")).into_iter().collect();
-    lines.push(format!("right is: {}", v.rule.title));
+    lines.push(format!("what is right: {}", v.rule.title));
     for e in &f.evidence {
         let note = e.note.as_deref().map(|n| format!(" ({n})")).unwrap_or_default();
         let seen = format!("seen: {}: {}", words.describe(e.place), words.shown(e.place));

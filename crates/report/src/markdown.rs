@@ -158,12 +158,12 @@ fn evidence(g: &Group<'_>, words: &Words<'_>, out: &mut dyn Write) -> io::Result
 fn unseen(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut ways: BTreeMap<&str, Vec<&Verdict>> = BTreeMap::new();
     for v in report.audit.with(Status::Unknown) {
-        ways.entry(v.finding.see.as_deref().unwrap_or("no way to see it is known to the rule")).or_default().push(v);
+        ways.entry(v.finding.see.as_deref().unwrap_or("the rule knows no way to collect it")).or_default().push(v);
     }
     if ways.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\n## Not seen\n\nUnknown is not good. How to see more:\n")?;
+    writeln!(out, "\n## Not checked\n\nMissing data, and how to collect it:\n")?;
     for (see, verdicts) in ways {
         let mut rules: BTreeMap<&str, u32> = BTreeMap::new();
         for v in &verdicts {

@@ -104,7 +104,7 @@ impl Report {
             out.push(format!("no earlier snapshot to compare with: {}", self.new));
         }
         if !self.blind.is_empty() {
-            out.push(format!("nothing that both times show could be compared: {}", self.blind));
+            out.push(format!("nothing could be compared, because no fact is shown at both times: {}", self.blind));
         }
         out.extend(crate::unread::lines(self.unreadable.iter().map(|u| (u.source.as_str(), u.why.as_str()))));
         out

@@ -61,7 +61,7 @@ pub(crate) fn below(counts: &Counts, terms: &Terms) -> Option<String> {
     let bad: Vec<String> = counts.worst_first().map(|(s, n)| format!("{n} {}", s.name())).collect();
     let least = match terms.fail_on {
         Some(Severity::Low | Severity::Info) => return None,
-        Some(least) => format!("none is {least} or above"),
+        Some(least) => format!("none of them is {least} or above"),
         None => "no finding fails the audit".to_owned(),
     };
     (!bad.is_empty()).then(|| format!("{}; {least} (--fail-on)", bad.join(", ")))

@@ -127,7 +127,11 @@ impl Terminal<'_, '_> {
                 hold.insert(v.rule.id);
             }
         }
-        Some(format!("{missing} {place}: {} of {} rules apply, none is about a GPU–NIC path", hold.len(), all.len()))
+        Some(format!(
+            "{missing} {place}: {} of {} rules apply, none of them about a GPU–NIC path",
+            hold.len(),
+            all.len()
+        ))
     }
 
     fn list(&mut self, faults: &[Fault<'_>]) -> io::Result<()> {
@@ -207,7 +211,7 @@ impl Terminal<'_, '_> {
         let fixes = alike(remedies.map(|r| ((&r.summary, &r.risk_note), r)));
         if fixes.is_empty() {
             let id = verdicts.first().map(|v| v.rule.id).unwrap_or_default();
-            let text = format!("no step to offer: read `linerate explain {id}`");
+            let text = format!("no ready step: read `linerate explain {id}`");
             return self.page.item(2, &format!("{:<8}", "fix"), Tone::Good, Tone::Plain, &text);
         }
         let shown = self.page.shown(EVIDENCE);
@@ -326,7 +330,7 @@ impl Terminal<'_, '_> {
         self.page.heading_of(&ways, "NOT CHECKED: missing data, and how to collect it")?;
         let (all, shown) = (ways.len(), self.page.shown(WAYS));
         for (see, verdicts) in ways.into_iter().take(shown) {
-            let action = if see.is_empty() { "no way to see it is known to the rule" } else { see };
+            let action = if see.is_empty() { "the rule knows no way to collect it" } else { see };
             self.page.item(0, &format!("{:>4} ×", verdicts.len()), Tone::Doubt, Tone::Plain, action)?;
             if self.page.style.verbose {
                 for g in group(verdicts.into_iter()) {
@@ -440,7 +444,7 @@ fn verdict(counts: &Counts, audit: &Audit) -> (Tone, String) {
                 }
                 // What was not judged is not good.
                 (0, 0) => "UNKNOWN: nothing was judged, and part of the source was left out".to_owned(),
-                (0, n) => format!("UNKNOWN: nothing in it could be judged; {}", unknown_answers(n)),
+                (0, n) => format!("UNKNOWN: nothing in this source could be judged; {}", unknown_answers(n)),
                 (passed, 0) => format!(
                     "UNKNOWN: nothing wrong in what was seen ({passed} passed), but part of the source was left out"
                 ),
@@ -470,6 +474,6 @@ pub(crate) fn quality(q: Quality) -> &'static str {
         Quality::Sourced => "a primary source says so",
         Quality::Measured => "measured",
         Quality::Estimate => "estimate",
-        Quality::DirectionOnly => "direction only: nobody published a number",
+        Quality::DirectionOnly => "direction only: no published number",
     }
 }

@@ -328,7 +328,7 @@ fn first_and_last_lines_say_what_must_not_be_missed() {
     assert_eq!(got.lines().next(), Some("PLAN for gpu-17 (Debian 12, GRUB): 3 steps, one reboot"));
     assert_eq!(
         got.lines().last(),
-        Some("one reboot for all steps; dangerous, done only when named: acs-clear; 1 refused; 1 by hand.")
+        Some("one reboot for all steps; dangerous, applied only if named: acs-clear; 1 refused; 1 by hand.")
     );
     let got = text::to_string(&empty(), show(200));
     assert!(

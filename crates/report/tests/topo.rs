@@ -82,7 +82,7 @@ fn what_would_change_is_told() {
     let before = with(NODE, &[], |t| t.analysis.clone());
     let after = with(NODE, &[("NCCL_NET_GDR_LEVEL", "PHB")], |t| t.analysis.clone());
     insta::assert_snapshot!(differences::lines(&before, &after).join("\n"));
-    assert_eq!(differences::lines(&before, &before), ["nothing: NCCL concludes the same"]);
+    assert_eq!(differences::lines(&before, &before), ["nothing: NCCL's decisions are the same"]);
 }
 
 #[test]

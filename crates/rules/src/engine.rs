@@ -161,7 +161,7 @@ pub(crate) fn judge(rule: &Rule, cx: &Cx<'_>, out: &mut Findings) {
     if let Some(value) = role.value
         && !rule.roles.contains(value)
     {
-        let f = out.not_applicable(format_args!("holds on {}; this node is: {value}", join(rule)));
+        let f = out.not_applicable(format_args!("applies to {}; this node is: {value}", join(rule)));
         for place in role.places() {
             f.at(place);
         }
@@ -182,11 +182,11 @@ pub(crate) fn judge(rule: &Rule, cx: &Cx<'_>, out: &mut Findings) {
             f.depends_on = (f.status == Status::Fail).then_some(DependsOn::Role);
             f.reword(|was| {
                 let roles = join(rule);
-                format!("holds on {roles} only, and the role of this node is unknown; there it would {would}: {was}")
+                format!("applies to {roles} only, and the role of this node is unknown; there it would {would}: {was}")
             });
             f.status = Status::Unknown;
             f.remedy = None;
-            f.see("add /proc/cpuinfo and /sys/class/dmi/id, or say --role");
+            f.see("add /proc/cpuinfo and /sys/class/dmi/id, or give --role");
         }
     }
 }

@@ -315,7 +315,7 @@ impl Findings {
                     }
                     Why::NotCollected => finding.see("capture the node with `linerate collect` as root"),
                     Why::TimedOut => {
-                        finding.see("read the file by hand; a device that does not answer may be the finding")
+                        finding.see("read the file by hand; if the device does not answer, that may be the fault")
                     }
                     _ => finding,
                 }

@@ -39,7 +39,7 @@ pub(crate) fn judge(
     for g in &grown {
         finding.at(g.place.unwrap_or(at));
     }
-    let then = grown.iter().find_map(|g| g.known).map_or("look at what the counters count", |k| k.then);
+    let then = grown.iter().find_map(|g| g.known).map_or("look up what the growing counters mean", |k| k.then);
     finding.fix(|| Remedy::investigate(then, "growth of the error counters under load").prove(HOW));
     true
 }

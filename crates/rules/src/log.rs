@@ -22,7 +22,7 @@ pub(crate) fn silent_log<'o>(cx: &Cx<'_>, what: &str, out: &'o mut Findings) -> 
     } else {
         out.unknown(Subject::Node, format_args!("{what} in this text, which may be an excerpt of the log"))
             .at(log)
-            .see("dmesg as root, or journalctl -k -b, whole")
+            .see("dmesg as root, or journalctl -k -b (complete output)")
     }
 }
 

@@ -265,7 +265,7 @@ impl Cx<'_> {
                     format_args!("no {what} among the {n} PCI functions of this text, which shows no bridge: it may be an excerpt"),
                 )
                 .at(place)
-                .see("lspci -D -nn -vvv as root, whole");
+                .see("lspci -D -nn -vvv as root (complete output)");
             }
             Some(place) => {
                 let n = self.node.pci.functions.len();

@@ -68,7 +68,7 @@ fn devices_and_other_files_are_refused() {
         ("/dev", "", "never to a block device"),
         ("relative", "", "the whole path"),
         ("/tmp/../dev", "", "could be another"),
-        ("/proc", "", "no file system for files"),
+        ("/proc", "", "not a file system for files"),
         ("/tmp", "--filename=/dev/sda", "is not passed on to fio"),
         ("/tmp", "--directory=/", "is not passed on to fio"),
         ("/tmp", "--exec_prerun=x", "is not passed on to fio"),
@@ -83,5 +83,5 @@ fn devices_and_other_files_are_refused() {
     let mut request = request("fio-seq-read", &word);
     request.directory = Some("/no/such/directory".to_owned());
     let measured = measured("local", &request, &mut |_| {});
-    assert!(matches!(&measured.failures[0].why, Why::Directory(w) if w.contains("no directory")));
+    assert!(matches!(&measured.failures[0].why, Why::Directory(w) if w.contains("not a directory")));
 }

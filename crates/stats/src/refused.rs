@@ -97,7 +97,7 @@ impl fmt::Display for Refused {
         match self {
             Self::TooFew { side, n, needs } => write!(f, "{side} has n = {n}, and at least {needs} are needed"),
             Self::NotFinite { side, index, value } => {
-                write!(f, "value {index} of {side} (counted from 0) is {value}, no finite number; leave it out, or find out why")
+                write!(f, "value {index} of {side} (counted from 0) is {value}, not a finite number; leave it out, or find out why")
             }
             Self::NotPositive { side, index, value } => {
                 write!(f, "value {index} of {side} (counted from 0) is {value}; the method takes logarithms, so values must be positive")
@@ -113,10 +113,10 @@ impl fmt::Display for Refused {
             ),
             Self::NoSteadyMean { side, near_unit_root } => write!(
                 f,
-                "{side} wanders too slowly for its length: with probability {near_unit_root:.2} the correlation from step to step exceeds 0.9, so its mean is not known; measure longer or repeat the run"
+                "{side} drifts too slowly for its length: with probability {near_unit_root:.2} the correlation from step to step exceeds 0.9, so its mean is not known; measure longer or repeat the run"
             ),
             Self::Argument { name, value, permitted } => write!(f, "{name} = {value}: {permitted} is permitted"),
-            Self::OutOfRange => f.write_str("the values are so large or small that the result is no finite number"),
+            Self::OutOfRange => f.write_str("the values are so large or small that the result is not a finite number"),
         }
     }
 }

@@ -48,7 +48,7 @@ fn fit(imported: &Imported<'_>, id: RunId) -> Result<(), StoreError> {
     for s in &imported.run.series {
         let stat = s.metric.stat;
         if Stat::of_name(&stat.to_string()) != Some(stat) {
-            return unfit(format!("{stat} of {} is no statistic", s.metric.name));
+            return unfit(format!("{stat} of {} is not a statistic", s.metric.name));
         }
     }
     if imported.run.began.is_some_and(|t| !t.is_finite()) {

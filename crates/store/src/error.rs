@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum StoreError {
     /// There is no such file.
-    #[error("{}: there is no history here yet; store a run first, or name another file with LINERATE_STORE", path.display())]
+    #[error("{}: there is no history here yet; store a run first, or give another file with LINERATE_STORE", path.display())]
     Missing {
         /// Where.
         path: PathBuf,
     },
     /// The file is something else.
-    #[error("{}: this is no history of linerate ({what}); it was not touched. Name another file with LINERATE_STORE, or move this one away", path.display())]
+    #[error("{}: this is not a history of linerate ({what}); it was not touched. Give another file with LINERATE_STORE, or move this one away", path.display())]
     Foreign {
         /// Where.
         path: PathBuf,

@@ -203,12 +203,13 @@ impl Store {
 
     /// A kind by its name in the database.
     pub(crate) fn kind(&self, name: &str) -> Result<Kind, StoreError> {
-        Kind::of_name(name).ok_or_else(|| self.damaged(format!("{name:?} is no kind of run that this version knows")))
+        Kind::of_name(name)
+            .ok_or_else(|| self.damaged(format!("{name:?} is not a kind of run that this version knows")))
     }
 
     pub(crate) fn metric(&self, name: String, unit: &str, stat: &str, better: &str) -> Result<Metric, StoreError> {
-        let better = Better::of_name(better).ok_or_else(|| self.damaged(format!("{better:?} is no direction")))?;
-        let stat = Stat::of_name(stat).ok_or_else(|| self.damaged(format!("{stat:?} is no statistic")))?;
+        let better = Better::of_name(better).ok_or_else(|| self.damaged(format!("{better:?} is not a direction")))?;
+        let stat = Stat::of_name(stat).ok_or_else(|| self.damaged(format!("{stat:?} is not a statistic")))?;
         Ok(Metric { name: name.into(), unit: Unit::of_name(unit), stat, better })
     }
 }

@@ -104,7 +104,7 @@ impl Store {
     }
 
     pub(crate) fn run_id(&self, text: &str) -> Result<RunId, StoreError> {
-        text.parse().map_err(|_| self.damaged(format!("{text:?} is no run's name")))
+        text.parse().map_err(|_| self.damaged(format!("{text:?} is not the name of a run")))
     }
 
     /// The run whose name begins so.

@@ -99,7 +99,7 @@ impl Store {
         match form.as_str() {
             "note" => run.notes.push(Note { what, line }),
             "fault" | "flaw" => run.faults.push(Fault { what, line, whole_run: form == "fault" }),
-            other => return Err(self.damaged(format!("{other:?} is no form of a remark"))),
+            other => return Err(self.damaged(format!("{other:?} is not a form of a remark"))),
         }
         Ok(())
     }

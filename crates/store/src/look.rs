@@ -20,7 +20,7 @@ pub(crate) fn look(path: &Path) -> Result<bool, StoreError> {
         other => other.map_err(denied)?,
     };
     if !meta.is_file() {
-        return Err(foreign(if meta.is_dir() { "a directory" } else { "no regular file" }.to_owned()));
+        return Err(foreign(if meta.is_dir() { "a directory" } else { "not a regular file" }.to_owned()));
     }
     let damaged = |what: &str| StoreError::Damaged { path: path.to_path_buf(), what: what.to_owned() };
     let mut head = header(path).map_err(denied)?;
@@ -39,7 +39,7 @@ pub(crate) fn look(path: &Path) -> Result<bool, StoreError> {
         return Err(damaged("it begins with zeros"));
     }
     if !head.starts_with(b"SQLite format 3\0") {
-        return Err(foreign("no SQLite database".to_owned()));
+        return Err(foreign("not an SQLite database".to_owned()));
     }
     let id = head.get(68..72).and_then(|b| b.try_into().ok()).map(i32::from_be_bytes);
     match id {

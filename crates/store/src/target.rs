@@ -74,7 +74,7 @@ impl Store {
         let why = match bounds {
             (None, None) => Some("it has no bound"),
             _ if [target.low, target.high].into_iter().flatten().any(|v| !v.is_finite()) => {
-                Some("a bound is no number")
+                Some("a bound is not a number")
             }
             (Some(low), Some(high)) if low > high => Some("its lower bound is above its upper one"),
             _ if target.name.is_empty() => Some("it has no name"),
@@ -126,7 +126,7 @@ impl Store {
         let e = |e| self.failed(e);
         let text = |i| row.get::<_, String>(i).map_err(e);
         let maybe = |i| row.get::<_, Option<String>>(i).map_err(e);
-        let stat = |s: String| Stat::of_name(&s).ok_or_else(|| self.damaged(format!("{s:?} is no statistic")));
+        let stat = |s: String| Stat::of_name(&s).ok_or_else(|| self.damaged(format!("{s:?} is not a statistic")));
         Ok(Target {
             name: text(0)?,
             kind: maybe(1)?.map(|k| self.kind(&k)).transpose()?,

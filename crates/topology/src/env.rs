@@ -178,7 +178,7 @@ impl Env {
             self.note(key, value, &format!("an old number, which NCCL reads as {t}: write the name"));
             return Some(t);
         }
-        self.note(key, value, "NCCL does not know this level and goes by its default");
+        self.note(key, value, "NCCL does not know this level and uses its default");
         None
     }
 

@@ -80,12 +80,12 @@ impl Open {
     pub fn see(self) -> &'static str {
         match self {
             Open::TopologyFile => "give the file itself: `linerate topo FILE.xml`, or a capture of the node with it",
-            Open::Nvlink | Open::NvlinkCount => "add `nvidia-smi topo -m`, or say --assume-nvlinks N (0: none)",
+            Open::Nvlink | Open::NvlinkCount => "add `nvidia-smi topo -m`, or give --assume-nvlinks N (0: none)",
             Open::C2c => "add `nvidia-smi -q`",
-            Open::NicPorts => "add `ibstat` or `ibv_devinfo`, or say --assume-nic-gbps N",
-            Open::NicSpeed => "add `ibstat`, or say --assume-nic-gbps N",
+            Open::NicPorts => "add `ibstat` or `ibv_devinfo`, or give --assume-nic-gbps N",
+            Open::NicSpeed => "add `ibstat`, or give --assume-nic-gbps N",
             Open::Gdr => "add `lsmod`, `uname -r` and `cat /proc/driver/nvidia/version`",
-            Open::GpuSm => "add `nvidia-smi -q`, or say --assume-sm N",
+            Open::GpuSm => "add `nvidia-smi -q`, or give --assume-sm N",
             Open::Cpu => "add `lscpu` or /proc/cpuinfo",
             Open::Numa => "add `lspci -vvv` as root, or a capture",
             Open::Place => "add `lspci -vvv` of the whole machine",

@@ -182,7 +182,7 @@ fn a_virtual_function_without_function_0_hangs_on_the_first_cpu() {
     let f = t.read();
     assert_eq!(attributes(&f, "pci", "busid"), ["0000:20:00.0"]);
     assert_eq!(all(&f, "cpu")[0].named("nic").count(), 1);
-    assert!(f.assumptions.iter().any(|a| a.contains("function 0 of the card is not there")), "{:?}", f.assumptions);
+    assert!(f.assumptions.iter().any(|a| a.contains("function 0 of the card does not exist")), "{:?}", f.assumptions);
 }
 
 #[test]

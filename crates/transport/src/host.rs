@@ -112,16 +112,16 @@ impl FromStr for HostSpec {
             None => (netns.unwrap_or(text), None),
         };
         if let Some(a) = address {
-            a.parse::<IpAddr>().map_err(|_| fail("what follows = is no IP address"))?;
+            a.parse::<IpAddr>().map_err(|_| fail("what follows = is not an IP address"))?;
         }
         let address = address.map(str::to_owned);
         let bad = |c: char| c.is_whitespace() || c.is_control() || "'\"\\$`;|&<>(){}*?!#~".contains(c);
         if name.is_empty() || name.contains(bad) {
-            return Err(fail("it is empty or has characters that no name has"));
+            return Err(fail("it is empty or has characters that a name cannot have"));
         }
         if netns.is_some() {
             if name.starts_with(['-', '.']) || name.contains('/') {
-                return Err(fail("that is no network namespace"));
+                return Err(fail("that is not a network namespace"));
             }
             return Ok(HostSpec { way: Way::Netns(name.to_owned()), address });
         }
@@ -139,7 +139,7 @@ impl FromStr for HostSpec {
         let port = match port {
             None => None,
             Some(p) => {
-                Some(p.parse().ok().filter(|p| *p > 0).ok_or_else(|| fail("the port is no number up to 65535"))?)
+                Some(p.parse().ok().filter(|p| *p > 0).ok_or_else(|| fail("the port is not a number up to 65535"))?)
             }
         };
         if host.is_empty() || host.starts_with('-') || user.starts_with('-') || (name.contains('@') && user.is_empty())

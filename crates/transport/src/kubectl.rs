@@ -53,7 +53,7 @@ impl Kubectl {
         let name = format!("kubectl:{node}");
         let fail = |argument: &str, why| TransportError::Way { host: name.clone(), argument: argument.to_owned(), why };
         if !is_node(node) {
-            return Err(fail(node, "no name of a node"));
+            return Err(fail(node, "not a valid name of a node"));
         }
         let words = [Some(&pods.namespace), Some(&pods.selector), pods.context.as_ref(), pods.container.as_ref()];
         if let Some(w) = words.iter().flatten().find(|w| w.is_empty() || w.contains(char::is_control)) {

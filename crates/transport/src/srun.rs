@@ -36,7 +36,7 @@ impl Srun {
         let name = format!("srun:{node}");
         let fail = |argument: &str, why| TransportError::Way { host: name.clone(), argument: argument.to_owned(), why };
         if !is_node(node) {
-            return Err(fail(node, "no name of a node"));
+            return Err(fail(node, "not a valid name of a node"));
         }
         let key = |o: &str| o.split('=').next().unwrap_or_default().to_owned();
         if let Some(o) = options.iter().find(|o| key(o).len() < 4 || !o.starts_with("--")) {

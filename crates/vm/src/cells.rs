@@ -65,14 +65,14 @@ pub(crate) fn cells(node: &Node<'_>, roots: &[Root], wishes: &Wishes) -> Result<
             return Err(Refusal::Cell {
                 node: n.id,
                 what: "CPU left for its cell",
-                instead: "the guest needs one CPU for each node at least: say --vcpus, or change <vcpu> of the domain",
+                instead: "the guest needs at least one CPU for each node: give --vcpus, or change <vcpu> of the domain",
             });
         }
         if host.len() < want as usize {
             return Err(Refusal::Cell {
                 node: n.id,
                 what: "CPUs for the guest",
-                instead: "say --vcpus, at most what all its nodes have alike",
+                instead: "give --vcpus, at most what all its nodes have in common",
             });
         }
         host.truncate(want as usize);
@@ -83,7 +83,7 @@ pub(crate) fn cells(node: &Node<'_>, roots: &[Root], wishes: &Wishes) -> Result<
         let memory_mib = memory_mib.filter(|m| *m > 0).ok_or(Refusal::Cell {
             node: n.id,
             what: "memory that the snapshot shows",
-            instead: "say --memory",
+            instead: "give --memory",
         })?;
         let distances = chosen
             .iter()
@@ -103,12 +103,12 @@ pub(crate) fn cells(node: &Node<'_>, roots: &[Root], wishes: &Wishes) -> Result<
         let cpus = wishes.vcpus.filter(|v| *v > 0).ok_or(Refusal::Cell {
             node: 0,
             what: "CPUs that the snapshot shows",
-            instead: "say --vcpus",
+            instead: "give --vcpus",
         })?;
         let memory_mib = wishes.memory_mib.ok_or(Refusal::Cell {
             node: 0,
             what: "memory that the snapshot shows",
-            instead: "say --memory",
+            instead: "give --memory",
         })?;
         out.push(Cell {
             id: 0,

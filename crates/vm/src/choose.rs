@@ -72,8 +72,7 @@ fn all(pci: &PciTree<'_>, gpus: &[FnId], nics: &[FnId], out: &mut Chosen) {
     let fabric = |k| matches!(k, Kind::NvSwitch | Kind::NvlinkBridge | Kind::DataDirect);
     out.functions.extend(pci.iter().filter(|(_, f)| fabric(f.kind)).map(|(id, _)| id));
     for (_, f) in pci.iter().filter(|(_, f)| f.kind == Kind::PerhapsNvlinkBridge) {
-        out.left_out
-            .push((f.bdf, "it may manage NVLink switches; the snapshot does not show it: name it by its address"));
+        out.left_out.push((f.bdf, "it may manage NVLink switches; the snapshot does not show it: give its address"));
     }
 }
 

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Foreign {
     /// An id that is no address.
-    #[error("line {line}: busid=\"{id}\" is no PCI address: write it as 0000:3b:00.0")]
+    #[error("line {line}: busid=\"{id}\" is not a PCI address: write it as 0000:3b:00.0")]
     NoAddress {
         /// As it is written, cut at 40 characters.
         id: String,
@@ -36,7 +36,7 @@ pub enum Foreign {
     #[error("none of the GPUs and NICs in the dump is in the guest, which has {}: give the dump of its host", if .0.is_empty() { "no device of a host".to_owned() } else { list(.0) })]
     NoneOfIt(Vec<Bdf>),
     /// A file with devices that the guest does not have.
-    #[error("the file has {} that the guest does not have: NCCL would look for them in vain; the guest has {}", list(.absent), list(.has))]
+    #[error("the file has {} that the guest does not have: NCCL would not find them; the guest has {}", list(.absent), list(.has))]
     NotInGuest {
         /// Ids of the file.
         absent: Vec<Bdf>,

@@ -8,7 +8,7 @@ use linerate_formats::ranges::ranges;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// A word of `--devices` that names nothing.
-    #[error("`{word}` names no device: write all, an address (0000:3b:00.0), gpu:0-3, nic:0,2, or +nics behind GPUs")]
+    #[error("`{word}` names no device: write all, an address (0000:3b:00.0), gpu:0-3, nic:0,2, or +nics after GPUs")]
     Word {
         /// The word.
         word: String,
@@ -39,7 +39,7 @@ pub enum Refusal {
     #[error("IOMMU group {} would be torn: {} left on the host ({}); choose them, too, or separate them by ACS on the port above", .0.group, named(&.0.left), .0.drivers.join(", "))]
     TornGroup(Torn),
     /// The way above a device is not seen, or of a shape that no virtual port has.
-    #[error("the PCIe way above {bdf} cannot be copied: {why}")]
+    #[error("the PCIe path above {bdf} cannot be copied: {why}")]
     Way {
         /// Which device.
         bdf: Bdf,
@@ -69,7 +69,7 @@ pub enum Refusal {
     },
     /// More CPUs than a guest without a virtual IOMMU can have.
     #[error(
-        "{0} virtual CPUs: more than 255 need a virtual IOMMU with extended interrupt mode, which is not asked for; say --vcpus 255 at most, or --viommu, or merge into a domain that has one"
+        "{0} virtual CPUs: more than 255 need a virtual IOMMU with extended interrupt mode; give --vcpus 255 or less, or --viommu, or merge into a domain that has one"
     )]
     Cpus(u32),
     /// A node without memory or CPUs for the guest.
@@ -120,7 +120,7 @@ pub enum Refusal {
     )]
     Fabric,
     /// GPUs that are not one partition.
-    #[error("the GPUs {} are no partition of the fabric manager, and would have no NVLink; partitions: {}", named(.gpus), partitions(.possible))]
+    #[error("the GPUs {} are not a partition of the fabric manager, and would have no NVLink; partitions: {}", named(.gpus), partitions(.possible))]
     Partition {
         /// What was chosen.
         gpus: Vec<Bdf>,

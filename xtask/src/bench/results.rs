@@ -134,9 +134,13 @@ impl Bench<'_> {
             let _ = writeln!(text, "| {name} | {:.0} | {:.0} | {} |", rate(wall.best), rate(wall.median), times(runs));
         }
         if let [ours, theirs] = measured.as_slice() {
-            let _ = writeln!(text, "\nTheir time over ours, round by round: {}.", shares(theirs, ours));
+            let _ = writeln!(
+                text,
+                "\nTime of the other program divided by that of linerate, round by round: {}.",
+                shares(theirs, ours)
+            );
         } else {
-            text += "\nNot compared: neither jq nor python3 is here.\n";
+            text += "\nNot compared: neither jq nor python3 is installed.\n";
         }
         fs::remove_file(&file).map_err(|e| format!("{}: {e}", file.display()))?;
         if self.scale.figures {

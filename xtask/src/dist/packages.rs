@@ -7,7 +7,7 @@ use crate::tools;
 use std::path::Path;
 use std::process::Command;
 
-const SUMMARY: &str = "Takes GPU/RDMA cluster nodes to line rate and proves it";
+const SUMMARY: &str = "Finds and fixes what slows down GPU/RDMA cluster nodes, and proves it";
 const DESCRIPTION: &str = "Reads everything on the GPUDirect RDMA path of a node, judges it with rules that name their sources, plans and applies fixes, and proves them.";
 /// What it calls where it is there, by Debian's and by RPM's names.
 const RECOMMENDED: [&str; 2] = ["pciutils, openssh-client, zstd", "pciutils"];

@@ -56,7 +56,7 @@ fn copied(from: &Path, to: &Path, longest: u64) -> Result<Vec<Vec<u8>>> {
     Ok(inputs)
 }
 
-/// The files of a directory, by content; none where there is no directory.
+/// The files of a directory, by content; none where there is not a directory.
 fn contents(dir: &Path) -> Result<Vec<Vec<u8>>> {
     let files = match std::fs::read_dir(dir) {
         Ok(files) => files,

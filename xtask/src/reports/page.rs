@@ -23,17 +23,16 @@ const HEADS: [&str; 6] = [
     "right / undecided / missed / wrong",
 ];
 
-const INTRODUCTION: &str = "Public trouble reports, each with what its thread established. Their texts are not kept here: follow the links. Most texts are excerpts of\n\
-     a thread. What is right was written down before linerate was asked. 473 earlier ones: [doctor-reports-2026-11.md](doctor-reports-2026-11.md).\n\n\
-     A cause is asserted where linerate says *certain* or *likely*. *Right*: it asserts the established cause. *Undecided*: it asserts nothing wrong, and\n\
+const INTRODUCTION: &str = "Public trouble reports, each with the cause that its thread established. Their texts are not kept here: follow the links. Most texts are excerpts of\n\
+     a thread. The right answer was written down before linerate read the text. 473 earlier reports: [doctor-reports-2026-11.md](doctor-reports-2026-11.md).\n\n\
+     A cause is asserted if linerate says *certain* or *likely*. *Right*: it asserts the established cause. *Undecided*: it asserts nothing wrong, and\n\
      the text does not show the cause (or linerate knows no such cause). *Missed*: the text shows the cause, and it is not first. *Wrong*: it asserts\n\
      another. Some causes are true of a text without being the established one (`NCCL_IB_DISABLE=1` in a report about something else): the first precision\n\
      counts them as right, the second leaves them out. Intervals are Wilson's, 95 %.\n\n\
-     A set that was held out is the measure, as it was when it was asked for the first time (the last table): the doctor asserts hardly anything wrong, and\n\
-     it does not know every dress and every message. Once the doctor has been worked on with the answers of a set at hand, the set is looked at, and a new\n\
-     one is due.\n\n\
-     Limits of these figures: who wrote the truths knew the list of causes; somebody else read each text and corrected them, before linerate was asked\n\
-     (25 of the 110 of 2026-11-23). The cases of the shared data have long been tests of the doctor: they count as seen.\n\n";
+     The measure is a held-out set, as judged the first time (the last table): the doctor asserts hardly anything wrong, but it does not know every form and\n\
+     every message. Once somebody has improved the doctor with the answers of a set at hand, that set is no longer held out, and a new one is needed.\n\n\
+     Limits of these figures: those who wrote down the right answers knew the list of causes; somebody else read each text and corrected them, before linerate\n\
+     read the text (25 of the 110 of 2026-11-23). The cases of the shared data have long been tests of the doctor: they count as seen.\n\n";
 
 /// A share with Wilson's interval.
 fn share(part: u32, whole: u32) -> String {

@@ -80,7 +80,7 @@ impl ActDone for DomainAct {
 fn text(act: &DomainAct, root: &Root) -> Done<String> {
     let path = act.path();
     let there = root.read(&path, FILE)?.ok_or_else(|| {
-        Wrong::new("stale", format!("{path} is not there: the domain was undefined, or is another daemon's"))
+        Wrong::new("stale", format!("{path} does not exist: the domain was undefined, or belongs to another daemon"))
     })?;
     String::from_utf8(there.bytes).map_err(|_| Wrong::failed(format!("{path} is not UTF-8")))
 }
@@ -91,7 +91,7 @@ fn expected(act: &DomainAct, root: &Root) -> Done<()> {
     if act.expects(now.as_bytes()) {
         return Ok(());
     }
-    Err(Wrong::new("stale", format!("{} is another than the plan was made from: make a new plan", act.path())))
+    Err(Wrong::new("stale", format!("{} is not the file that the plan was made from: make a new plan", act.path())))
 }
 
 /// What was kept, if it is what the plan says: nobody else's text is given to libvirt.
@@ -100,7 +100,7 @@ fn backup(act: &DomainAct, root: &Root, journal: &Journal, old: &FileSeen) -> Do
     if act.expects(&bytes) {
         return Ok(bytes);
     }
-    Err(Wrong::new("backup", format!("what the journal keeps of {} is not what the plan was made from", act.path())))
+    Err(Wrong::new("backup", format!("the journal's copy of {} is not what the plan was made from", act.path())))
 }
 
 /// Whether the definition has what the plan brings.
@@ -125,7 +125,7 @@ fn define(act: &DomainAct, hands: &Hands<'_>, journal: &Journal, new: &[u8]) -> 
     root.replace(&path, new, Meta::OWN)?;
     let host = root.host_path(&path);
     let Some(host) = host.to_str() else {
-        return Err(Wrong::failed(format!("{path} has no name that virsh can be given")));
+        return Err(Wrong::failed(format!("{path} has no domain name that can be passed to virsh")));
     };
     let argv = ["virsh", "--connect", DAEMON, "define", "--validate", host].map(str::to_owned);
     let defined = program::run(hands, &argv, LIMIT);
@@ -136,7 +136,7 @@ fn define(act: &DomainAct, hands: &Hands<'_>, journal: &Journal, new: &[u8]) -> 
     match differs.map_err(|e| Wrong::failed(format!("{}: {e}", act.path())))? {
         None => Ok(output),
         Some(what) => Err(Wrong::failed(format!(
-            "virsh reported success, and {} has other {what} than it was given: another daemon may have taken it",
+            "virsh reported success, but {} has other {what} than it was given: another daemon may have handled it",
             act.path()
         ))),
     }

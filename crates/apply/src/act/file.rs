@@ -10,7 +10,7 @@ impl ActDone for FileAct {
         let wrong = match later.get(&self.path) {
             Some(text) if self.before.is(text.as_ref().map(|t| t.as_bytes())) => None,
             Some(_) => Some(Wrong::failed(format!(
-                "{} is changed twice in the plan, and the second does not fit the first",
+                "the plan changes {} twice, and the second change does not fit the first",
                 self.path
             ))),
             None => hands.root.missing_dirs(&self.path).and_then(|_| fits(self, hands.root)).err(),
@@ -113,5 +113,5 @@ fn stale(path: &str, expected: &FileState, there: Option<&There>) -> Wrong {
         FileState::Content(text) => format!("a file of {} bytes with SHA-256 {}", text.len(), sha256(text.as_bytes())),
         FileState::Digest(digest) => format!("a file with SHA-256 {digest}"),
     };
-    Wrong::new("stale", format!("{path}: the plan expects {expected}, there is {found}: make a new plan"))
+    Wrong::new("stale", format!("{path}: the plan expects {expected}, but found {found}: make a new plan"))
 }

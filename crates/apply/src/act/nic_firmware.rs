@@ -41,7 +41,7 @@ fn set(hands: &Hands<'_>, act: &NicFirmwareAct, value: &str) -> Done<Made> {
     let now = next(hands, act)?;
     if !same(&now, value) {
         let what = format!(
-            "{parameter} of {device}: the tool reported success for {value}, and the next start's value is {now}"
+            "{parameter} of {device}: the tool reported success for {value}, but the value for the next boot is {now}"
         );
         return Err(Wrong::failed(what));
     }
@@ -57,7 +57,7 @@ fn expected(hands: &Hands<'_>, act: &NicFirmwareAct) -> Done<()> {
     Err(Wrong::new(
         "stale",
         format!(
-            "{parameter} of {device}: the plan expects {before} for the next start, there is {now}: make a new plan"
+            "{parameter} of {device}: the plan expects {before} for the next boot, but it is {now}: make a new plan"
         ),
     ))
 }
@@ -82,7 +82,7 @@ fn plain(device: &str, word: &str) -> Done<()> {
     if fits(device) && fits(word) {
         Ok(())
     } else {
-        Err(Wrong::failed(format!("{word:?} of {device:?} is no word for mstconfig")))
+        Err(Wrong::failed(format!("{word:?} of {device:?} cannot be passed to mstconfig")))
     }
 }
 
@@ -145,7 +145,7 @@ impl ActDone for NicFirmwareAct {
             return Err(unexpected(format!("{what} is {now}, neither as linerate left it nor as it was")));
         }
         set(hands, self, old)?;
-        Ok(Undo::Back(format!("{what} is {old} again for the next start")))
+        Ok(Undo::Back(format!("{what} is {old} again for the next boot")))
     }
 
     fn put_back(&self, hands: &Hands<'_>, _: &Journal, before: &Seen) -> Done<()> {

@@ -62,7 +62,7 @@ fn run_any(hands: &Hands<'_>, argv: &[String], limit: u32) -> Done<(Option<i32>,
     let mut tail = VecDeque::new();
     let code = wait(&mut child, limit, &heard, &mut tail).map_err(|why| match why {
         None => {
-            Wrong::failed(format!("{} was not done after {} s, and was killed", shell::shown(argv), limit.as_secs()))
+            Wrong::failed(format!("{} did not finish within {} s and was killed", shell::shown(argv), limit.as_secs()))
         }
         Some(why) => Wrong::failed(format!("cannot wait for {program}: {why}")),
     })?;

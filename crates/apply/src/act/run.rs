@@ -47,10 +47,10 @@ impl ActDone for RunAct {
         });
         let others: Vec<&str> = others.map(|(_, (old, _))| old.path.as_str()).collect();
         if !others.is_empty() {
-            return Ok(Undo::Rerun(format!("{} was written anew since", others.join(", "))));
+            return Ok(Undo::Rerun(format!("{} was written again since then", others.join(", "))));
         }
         kept::put_back(hands.root, before, journal)?;
-        Ok(Undo::Back("what it wrote is as it was".to_owned()))
+        Ok(Undo::Back("the files that it wrote are restored".to_owned()))
     }
 
     /// Its files first, as when it is undone later: a program that makes the system read them again has to find them as they were. It may

@@ -39,16 +39,16 @@ pub enum NoEntry {
         file: &'static str,
     },
     /// No menu of RHEL's GRUB looks for an entry that is started once.
-    #[error("no grub.cfg in /boot/grub2 or /boot/efi/EFI looks for next_entry")]
+    #[error("no grub.cfg in /boot/grub2 or /boot/efi/EFI reads next_entry")]
     NextEntry,
     /// None of these directories has an entry of the Boot Loader Specification.
     #[error("no boot entry was found in {}", .0.join(", "))]
     Empty(&'static [&'static str]),
     /// None of the entries in this directory is known to be the usual one.
-    #[error("which entry of {0} starts by default was not found")]
+    #[error("the default entry of {0} was not found")]
     NoDefault(&'static str),
     /// This build knows no boot loader.
-    #[error("this build makes no entries that are started once")]
+    #[error("this build cannot make one-time boot entries")]
     NotBuilt,
 }
 
@@ -105,7 +105,7 @@ fn entry(hands: &Hands<'_>, TrialAct { boot, add, remove }: &TrialAct) -> Done<T
     let entry = hands
         .maker
         .entry(*boot, add, remove, hands.root)
-        .map_err(|why| Wrong::new("stale", format!("no entry to be started once can be made: {why}")))?;
+        .map_err(|why| Wrong::new("stale", format!("no one-time boot entry can be made: {why}")))?;
     for argv in [&entry.choose, &entry.forget] {
         argv.first().map(|program| hands.root.program(program)).transpose()?;
     }
@@ -179,7 +179,7 @@ impl ActDone for TrialAct {
         if let Some(environment) = files.get(1) {
             restore_environment(hands.root, environment, journal)?;
         }
-        Ok(Undo::Back(format!("{} is as it was, and nothing is chosen for the next start", old.path)))
+        Ok(Undo::Back(format!("{} is restored, and no entry is chosen for the next boot", old.path)))
     }
 
     fn put_back(&self, hands: &Hands<'_>, journal: &Journal, before: &Seen) -> Done<()> {

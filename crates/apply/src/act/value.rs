@@ -18,12 +18,10 @@ pub(crate) fn shows(text: &str, value: &str) -> bool {
 
 fn read(root: &Root, path: &str) -> Done<String> {
     if !path.starts_with("/sys/") && !path.starts_with("/proc/sys/") {
-        return Err(Wrong::failed(format!(
-            "{path} is no value of the kernel: only what is under /sys and /proc/sys is"
-        )));
+        return Err(Wrong::failed(format!("{path} is not a kernel value: only files under /sys and /proc/sys are")));
     }
     let there = root.read(path, 1 << 16)?;
-    let there = there.ok_or_else(|| Wrong::new("stale", format!("{path} is not there: make a new plan")))?;
+    let there = there.ok_or_else(|| Wrong::new("stale", format!("{path} does not exist: make a new plan")))?;
     Ok(String::from_utf8_lossy(&there.bytes).trim().to_owned())
 }
 
@@ -50,7 +48,7 @@ fn set(root: &Root, path: &str, value: &str) -> Done<Made> {
     root.set_value(path, shown(value))?;
     let now = read(root, path)?;
     if !shows(&now, value) {
-        return Err(Wrong::failed(format!("{path}: the kernel took {value:?} and shows {now:?}")));
+        return Err(Wrong::failed(format!("{path}: the kernel accepted {value:?} but shows {now:?}")));
     }
     Ok(Made { after: seen(&now), output: None })
 }
@@ -59,7 +57,7 @@ fn set(root: &Root, path: &str, value: &str) -> Done<Made> {
 fn expected(root: &Root, ValueAct { path, before, .. }: &ValueAct) -> Done<Seen> {
     let now = read(root, path)?;
     if !shows(&now, before) {
-        let what = format!("{path}: the plan expects {before:?}, there is {now:?}: make a new plan");
+        let what = format!("{path}: the plan expects {before:?}, but it is {now:?}: make a new plan");
         return Err(Wrong::new("stale", what));
     }
     Ok(seen(&now))
@@ -100,7 +98,7 @@ impl ActDone for ValueAct {
         }
         if !shows(&now, &self.after) {
             if !same_boot {
-                return Ok(Undo::Back(format!("{path} did not outlive the boot: it is {now:?}")));
+                return Ok(Undo::Back(format!("{path} did not keep its value over the boot: it is {now:?}")));
             }
             return Err(unexpected(format!("{path} is {now:?}, neither as linerate left it nor as it was")));
         }

@@ -33,7 +33,7 @@ impl Wrong {
             Errno::ACCESS | Errno::PERM if rustix::process::geteuid().is_root() => {
                 ("failed", " (an immutable file, or a security module, forbids it even to root)")
             }
-            Errno::ACCESS | Errno::PERM => ("not-root", ": it takes root there"),
+            Errno::ACCESS | Errno::PERM => ("not-root", ": this needs root"),
             _ => ("failed", ""),
         };
         Wrong::new(code, format!("cannot {doing} {path}: {why}{hint}"))

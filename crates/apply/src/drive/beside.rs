@@ -22,7 +22,7 @@ impl Work<'_> {
             return Ok(None);
         }
         let Some(bmc) = self.link.bmc() else {
-            let why = "the plan sets BIOS attributes, and no BMC is named: name it with --redfish, or take other steps with --step";
+            let why = "the plan sets BIOS attributes, but no BMC is given: give it with --redfish, or choose other steps with --step";
             return Ok(Some(why.to_owned()));
         };
         let theirs = match bmc.uuid() {
@@ -50,8 +50,7 @@ impl Work<'_> {
         };
         let Some(kube) = self.link.kube() else {
             return Ok(Some(format!(
-                "the plan changes labels of the Kubernetes node {}, and no cluster is named: name it with --kube-context, --kubeconfig or \
-                 --kube-node, or take other steps with --step",
+                "the plan changes labels of the Kubernetes node {}, but no cluster is given: give it with --kube-context, --kubeconfig or --kube-node, or choose other steps with --step",
                 node.name
             )));
         };
@@ -76,7 +75,7 @@ impl Work<'_> {
         match kube.no(&node.name) {
             Ok(None) => {}
             Ok(Some(no)) => return Ok(Some(no.to_string())),
-            Err(e) => self.remarks.push(format!("whether labels may be changed was not checked: {e}")),
+            Err(e) => self.remarks.push(format!("could not check whether labels may be changed: {e}")),
         }
         Ok(labels.refuses(self.plan, &self.steps, &seen))
     }

@@ -50,7 +50,7 @@ pub(super) fn answer(known: &Known<'_>, call: &Call, answer: &Answer) -> Fits {
         return differs(
             "version",
             format!(
-                "linerate there is {} and speaks {}; here it is {} and speaks {SCHEMA}: install one version",
+                "linerate on the node is {} with protocol {}; here it is {} with {SCHEMA}: install the same version on both",
                 answer.version,
                 answer.schema,
                 env!("CARGO_PKG_VERSION")
@@ -58,7 +58,7 @@ pub(super) fn answer(known: &Known<'_>, call: &Call, answer: &Answer) -> Fits {
         );
     }
     if answer.asked != call.digest() {
-        return differs("asked", "it answers another call than the one that was made");
+        return differs("asked", "it answers another call");
     }
     head::fits(known, call, answer)?;
     match &answer.state {
@@ -80,7 +80,7 @@ fn is_begun(request: &Request) -> bool {
 fn state(known: &Known<'_>, call: &Call, answer: &Answer, state: &State) -> Fits {
     let plan = known.plan;
     if state.plan != plan.hash {
-        return differs("plan", format!("it speaks of plan {:.64}, and {} is held here", state.plan, plan.hash));
+        return differs("plan", format!("it is about plan {:.64}, but the plan here is {}", state.plan, plan.hash));
     }
     if !known.steps.iter().any(|held| taken(plan, held) == taken(plan, &state.steps)) {
         let words = |steps: &[String]| if steps.is_empty() { "all".to_owned() } else { steps.join(", ") };
@@ -102,7 +102,10 @@ fn state(known: &Known<'_>, call: &Call, answer: &Answer, state: &State) -> Fits
         return differs("steps", "it names a step twice");
     }
     if state.reboots.len() > MOST || state.who.len() > TEXT {
-        return differs("trouble", format!("it was rebooted more than {MOST} times, or its operator's name is a book"));
+        return differs(
+            "trouble",
+            format!("it was rebooted more than {MOST} times, or its operator's name is too long"),
+        );
     }
     let planned = acts(plan, &state.steps);
     let said: Vec<(&str, usize)> = state.acts.iter().map(|a| (a.step.as_str(), a.number)).collect();
@@ -112,7 +115,7 @@ fn state(known: &Known<'_>, call: &Call, answer: &Answer, state: &State) -> Fits
             .find_map(|n| (said.get(n) != held.get(n)).then(|| (n, said.get(n))))
             .unwrap_or_default();
         let other = other.map_or("nothing".to_owned(), |(step, number)| format!("act {number} of {step:?}"));
-        return differs("acts", format!("its acts are not those of the plan: in place {at} it has {other}"));
+        return differs("acts", format!("its acts are not those of the plan: at position {at} it has {other}"));
     }
     for ((key, _, act), said) in planned.iter().zip(&state.acts) {
         one(known.record, key, act, said)?;
@@ -201,7 +204,7 @@ fn stage(planned: &[(Key, Phase, &Act)], state: &State) -> Fits {
     } else {
         differs(
             "stage",
-            format!("it says that the state of the plan is {:?}, and its acts do not add up to that", state.stage),
+            format!("it says that the state of the plan is {:?}, but its acts do not agree with that", state.stage),
         )
     }
 }
@@ -229,5 +232,5 @@ fn done(plan: &Plan, call: &Call, answer: &Answer) -> Fits {
         }
         _ => true,
     };
-    if fits { Ok(()) } else { differs("done", "it refused nothing, and does not say that what was asked is done") }
+    if fits { Ok(()) } else { differs("done", "it refused nothing, but does not say that the request is done") }
 }

@@ -25,7 +25,7 @@ fn identity(plan: &Plan, answer: &Answer) -> Fits {
         return differs(
             "other-node",
             format!(
-                "the plan was made for node {} (machine {}), and what answers is {} (machine {})",
+                "the plan was made for node {} (machine {}), but {} (machine {}) answers",
                 word(&plan.node.host),
                 word(&plan.node.machine),
                 word(&answer.node.host),
@@ -34,10 +34,9 @@ fn identity(plan: &Plan, answer: &Answer) -> Fits {
         );
     }
     match (&plan.node.uuid, &answer.node.uuid) {
-        (Some(then), Some(now)) if !then.eq_ignore_ascii_case(now) => differs(
-            "other-node",
-            format!("the plan was made for the machine {then} (SMBIOS UUID), and what answers is {now}"),
-        ),
+        (Some(then), Some(now)) if !then.eq_ignore_ascii_case(now) => {
+            differs("other-node", format!("the plan was made for the machine {then} (SMBIOS UUID), but {now} answers"))
+        }
         _ => Ok(()),
     }
 }
@@ -48,14 +47,13 @@ fn boot(known: &Known<'_>, answer: &Answer) -> Fits {
         return differs("boot", "it does not say in which boot it answers");
     };
     if known.over == Some(now) {
-        return differs("boot", "it answers from the boot that was over when the node came back");
+        return differs("boot", "it answers from the boot that ended before the node came back");
     }
     match known.boot {
         Some(last) if last != now && known.over != Some(last) => differs(
             "boot",
             format!(
-                "boot {now:.64} answers, {last} answered before, and no reboot was asked for: somebody else rebooted it, or it crashed. Look \
-                 why; `linerate apply --resume` goes on"
+                "boot {now:.64} answers, {last} answered before, and no reboot was asked for: somebody else rebooted it, or it crashed. Find out why; `linerate apply --resume` goes on"
             ),
         ),
         _ => Ok(()),
@@ -72,7 +70,7 @@ fn troubles(plan: &Plan, answer: &Answer) -> Fits {
     }
     let is_word = |code: &str| code.len() <= WORD && code.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
     if answer.refused.iter().any(|t| !is_word(&t.code)) {
-        return differs("trouble", "the code of one of its troubles is no word");
+        return differs("trouble", "the code of one of its troubles is not a word");
     }
     let unknown = answer.refused.iter().filter_map(|t| t.step.as_ref()).find(|step| plan.step(step).is_none());
     match unknown {
@@ -88,7 +86,7 @@ fn holder(call: &Call, answer: &Answer) -> Fits {
     if let Some(holder) = &answer.holder
         && !(holder.session.is_sound() && is_digest(&holder.plan) && holder.from.iter().all(is_address))
     {
-        return differs("holder", "what it says of the session that holds it is not of the form that sessions have");
+        return differs("holder", "what it says about the session that holds it has not the form of a session");
     }
     let takes = matches!(call.ask, Request::Take { .. });
     // Who only looks is answered whoever holds it.

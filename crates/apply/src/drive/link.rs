@@ -159,7 +159,8 @@ impl<'a> Link<'a> {
             tell(Event::TakenOver(&format!("{}: taken over, {why}", holder.words(now()))));
             call.takes = Some(holder.session.id.clone());
         }
-        let why = "what an earlier session asked for is still being done there, or one session after another takes this node: try again";
+        let why =
+            "a request of an earlier session still runs on the node, or several sessions compete for it: try again";
         Err(Stop::Held(why.to_owned()))
     }
 
@@ -185,7 +186,7 @@ impl<'a> Link<'a> {
             let shown = id.machine.unwrap_or_else(|| "none".to_owned());
             return differs(
                 "other-node",
-                format!("what was read shows the machine id (digest) {shown}, and the plan's is another"),
+                format!("what was read shows the machine id (digest) {shown}, but the plan has another one"),
             );
         }
         match (id.boot, boot) {
@@ -193,7 +194,7 @@ impl<'a> Link<'a> {
             (Some(read), Some(boot)) if read != boot => differs(
                 "boot",
                 format!(
-                    "what was read is of boot {read}, and boot {boot} answers: it was rebooted meanwhile, or it is not as it is now"
+                    "what was read is from boot {read}, but boot {boot} answers: the node was rebooted meanwhile, or the reading is out of date"
                 ),
             ),
             _ => Ok(found),
@@ -231,7 +232,7 @@ fn is_held(answer: &Answer) -> bool {
 
 fn words(holder: &Holder) -> String {
     format!(
-        "{}: nothing is changed here by anybody else meanwhile. When that session is surely gone, --take-over takes the node from it",
+        "{}: nobody else can change this node meanwhile. If that session is certainly gone, --take-over takes the node from it",
         holder.words(now())
     )
 }
@@ -253,7 +254,7 @@ pub fn begun(node: &dyn Node, operator: &Operator) -> Reached<Option<State>> {
     let call = Call::new(&operator.session, Request::Inspect { plan: None });
     let answer = node.ask(&call)?;
     if answer.asked != call.digest() {
-        let what = "it answers another call than the one that was made".to_owned();
+        let what = "it answers another call".to_owned();
         return Err(Unreached::Differs { node: node.name().to_owned(), code: "asked", what });
     }
     match (answer.state, answer.refused.first()) {

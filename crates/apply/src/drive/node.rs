@@ -19,7 +19,7 @@ pub enum Unreached {
     Foreign(String),
     /// It answers as a hand does, and not of the plan that is held here, or of another machine.
     #[error(
-        "{node}: its answer does not fit the plan that is held here ({code}): {what}. Nothing of it was used; look who changed that machine"
+        "{node}: its answer does not fit the plan stored here ({code}): {what}. The answer was not used; find out who changed that machine"
     )]
     Differs {
         /// Node.
@@ -135,9 +135,9 @@ impl Remote {
 
     fn foreign(&self, what: &'static str, ran: &Ran) -> Unreached {
         // What a hand of the first protocol says of a call.
-        let old = ran.status == 3 && String::from_utf8_lossy(&ran.stderr).contains("it is no request");
+        let old = ran.status == 3 && String::from_utf8_lossy(&ran.stderr).contains("it is not a request");
         let hint =
-            if old { "; linerate there is older than this protocol: install the same version there" } else { "" };
+            if old { "; linerate on the node is older than this protocol: install the same version there" } else { "" };
         Unreached::Foreign(format!("{}: {}{hint}", self.name(), ran.not_done(what)))
     }
 }
@@ -197,13 +197,13 @@ pub(super) fn heard(node: &str, bytes: &[u8]) -> Option<Reached<Answer>> {
     if head.schema != SCHEMA || head.version != own {
         let Head { schema, version } = head;
         return Some(Err(Unreached::Foreign(format!(
-            "{node}: linerate there is {version:.40} and speaks {schema:.40}; here it is {own} and speaks {SCHEMA}: install one version"
+            "{node}: linerate on the node is {version:.40} with protocol {schema:.40}; here it is {own} with {SCHEMA}: install the same version on both"
         ))));
     }
     Some(serde_json::from_slice(bytes).map_err(|why| Unreached::Differs {
         node: node.to_owned(),
         code: "form",
-        what: format!("it is no answer of this version ({why})"),
+        what: format!("it is not an answer of this version ({why})"),
     }))
 }
 
@@ -218,7 +218,7 @@ mod tests {
         let remote = Remote::new(Box::new(Local::new()), false, Cancel::new());
         for p in corpus::lines(0) {
             let ran = Ran { status: 1, stdout: Vec::new(), stderr: p.text.into(), cut: false };
-            let Unreached::Foreign(said) = remote.foreign("linerate hand", &ran) else { panic!("it is no answer") };
+            let Unreached::Foreign(said) = remote.foreign("linerate hand", &ran) else { panic!("it is not an answer") };
             assert!(!said.contains(&p.secret), "{said}");
         }
     }

@@ -81,10 +81,10 @@ pub enum Stop {
     #[error("{}", .0.iter().map(|t| t.what.as_str()).collect::<Vec<_>>().join("\n"))]
     Refused(Vec<Trouble>),
     /// It did not come up in time.
-    #[error("it did not come up within {} s after the reboot: look at its console; `linerate apply --resume` goes on once it is there", .0.as_secs())]
+    #[error("it did not come up within {} s after the reboot: look at its console; `linerate apply --resume` goes on once it is up", .0.as_secs())]
     NotBack(Duration),
     /// It never went down.
-    #[error("it still runs the boot of before {} s after the reboot was asked for: something there prevents it (`systemd-inhibit --list`, a service that does not end); `linerate apply --resume` goes on once it was rebooted", .0.as_secs())]
+    #[error("it still runs the old boot {} s after the reboot was requested: something on the node prevents the reboot (`systemd-inhibit --list`, a service that does not stop); `linerate apply --resume` goes on once it was rebooted", .0.as_secs())]
     NotDown(Duration),
     /// The operator.
     #[error("ended on request; `linerate apply --resume` goes on")]
@@ -144,7 +144,7 @@ pub fn apply(
         // As it was, in service as well.
         Ended::Untouched(why) if work.taken_out && !work.touched => match work.given_back() {
             Ok(()) => Ended::Untouched(why),
-            Err(e) => Ended::Untouched(format!("{why}; the node was not given back: {e}")),
+            Err(e) => Ended::Untouched(format!("{why}; the node was not returned to service: {e}")),
         },
         other => other,
     };
@@ -219,7 +219,7 @@ impl Work<'_> {
         // Released already, by a driver that ended before it could say so: the node is read, and says whether it still holds.
         self.released = state.stage == Stage::Finished && state.acts.iter().all(|a| a.stands == Stands::Made);
         if state.stage > Stage::Lasting && !self.released {
-            return Ok(Ended::Left("the plan is finished or was undone there: make a new one".to_owned()));
+            return Ok(Ended::Left("the plan is finished or was undone on the node: make a new one".to_owned()));
         }
         let mut state = if state.stage < Stage::First { self.perform(&state, Phase::First)? } else { state };
         self.rebooted = state.first_in.is_some() && !self.still(state.first_in.as_ref());
@@ -243,11 +243,11 @@ impl Work<'_> {
         }
         self.ask(&Request::Finish { plan: self.plan.hash.clone() })?;
         if let Err(e) = self.options.record.end(How::Proven) {
-            self.remarks.push(format!("that it is proven was not noted here, so its record stays: {e}"));
+            self.remarks.push(format!("it is proven, but this could not be recorded here, so its record stays: {e}"));
         }
         Ok(match self.given_back() {
             Ok(()) => Ended::Proven,
-            Err(why) => Ended::Left(format!("it is proven, and was not given back: {why}")),
+            Err(why) => Ended::Left(format!("it is proven, but was not returned to service: {why}")),
         })
     }
 
@@ -280,7 +280,7 @@ impl Work<'_> {
             let kept = keep.as_ref().map(|path| (path, now.save(path)));
             if let Some((path, Err(e))) = kept {
                 self.remarks.push(format!(
-                    "{}: the node as it is before the change could not be kept ({e}): after an interruption, what changed besides will not be known",
+                    "{}: the state of the node before the change could not be saved ({e}): after an interruption, other changes cannot be found",
                     path.display()
                 ));
             }
@@ -291,7 +291,7 @@ impl Work<'_> {
         let kept = bytes.and_then(Result::ok).and_then(|b| linerate_snapshot::load_bytes(&b, "before").ok());
         if kept.is_none() {
             self.remarks.push(
-                "how the node was before the change is not known here: what changed besides is not judged".to_owned(),
+                "the state of the node before the change is not known here: other changes are not judged".to_owned(),
             );
         }
         Ok(kept)
@@ -312,11 +312,11 @@ impl Work<'_> {
         });
         match undone {
             Ok(undone) if undone.ending => Ended::Left(format!(
-                "{why}; it is undone, and reboots: `linerate rollback --yes` after it ends the plan"
+                "{why}; it is undone, and reboots: run `linerate rollback --yes` afterwards to end the plan"
             )),
             Ok(_) => match self.given_back() {
                 Ok(()) => Ended::Undone(why),
-                Err(e) => Ended::Left(format!("{why}; it is undone, and was not given back: {e}")),
+                Err(e) => Ended::Left(format!("{why}; it is undone, but was not returned to service: {e}")),
             },
             Err(Stop::Held(who)) => Ended::Held(who),
             Err(stop) => Ended::Left(format!("{why}; undoing it failed, too: {stop}")),
@@ -374,7 +374,12 @@ impl Work<'_> {
     }
 
     fn of(&self, answer: Answer) -> Result<State, Stop> {
-        let nothing = || Unreached::Foreign(format!("{}: its hand does not say the state of the plan", self.plan.hash));
+        let nothing = || {
+            Unreached::Foreign(format!(
+                "{}: linerate on the node does not report the state of the plan",
+                self.plan.hash
+            ))
+        };
         Ok(answer.state.ok_or_else(nothing)?)
     }
 

@@ -85,7 +85,7 @@ pub fn rollback(
     if undone.as_ref().is_ok_and(|undone| !undone.ending) {
         let stays = match Service::new(lifecycle, node.name(), plan).give_back() {
             Ok(stays) => stays,
-            Err(why) => Some(format!("it is undone, and was not given back: {why}")),
+            Err(why) => Some(format!("it is undone, but was not returned to service: {why}")),
         };
         stays.iter().for_each(|words| tell(Event::Lifecycle(words)));
     }
@@ -163,7 +163,7 @@ fn foreign(link: &Link<'_>, acts: &[Afar<BiosAct>]) -> Result<(), Stop> {
 fn firmware(link: &Link<'_>, acts: &[Afar<BiosAct>], keep: bool, tell: &mut dyn FnMut(Event<'_>)) -> Result<(), Stop> {
     let Some(first) = acts.iter().find(|a| a.is_begun()) else { return Ok(()) };
     let Some(bmc) = link.bmc() else {
-        let what = "BIOS attributes were set by Redfish, and no BMC is named to put them back: name it with --redfish, and roll back again";
+        let what = "BIOS attributes were set by Redfish, but no BMC is given to put them back: give it with --redfish, and roll back again";
         let trouble = trouble("not-here", Some(&first.at.step), what);
         tell(Event::Trouble(&trouble));
         return Err(Stop::Refused(vec![trouble]));

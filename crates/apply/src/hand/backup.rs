@@ -9,7 +9,7 @@ use linerate_remedy::Act;
 pub(super) fn fits(key: &Key, act: &Act, seen: &Seen) -> Done<()> {
     let refuse = |what: String| {
         let what = format!(
-            "{}, act {}: the journal {what}, which the plan does not name: nothing is put back by it. Look who wrote the journal",
+            "{}, act {}: the journal {what}, which the plan does not name: nothing is put back from it. Find out who wrote the journal",
             key.step, key.number
         );
         Err(Wrong::new("backup", what))

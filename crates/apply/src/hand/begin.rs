@@ -108,13 +108,12 @@ fn troubles(hands: &Hands<'_>, plan: &Plan, chosen: &[String]) -> Vec<(Option<St
     let mut all: Vec<(Option<String>, Wrong)> = Vec::new();
     let here = node_id(hands.root);
     if plan.node.redacted && plan.node.machine.is_none() {
-        let what = "the plan was made from a redacted snapshot, which shows neither the machine id nor the name of its node: make it of the node \
-                    itself (`linerate plan`, or `linerate plan --host NODE`), or of a snapshot that was collected with --no-redact";
+        let what = "the plan was made from a redacted snapshot, which shows neither the machine id nor the name of its node: make it from the node itself (`linerate plan`, or `linerate plan --host NODE`), or from a snapshot that was collected with --no-redact";
         all.push((None, Wrong::new("redacted", what)));
     } else if plan.node.machine != here.machine || plan.node.machine.is_none() {
         let word = |id: &Option<String>| id.clone().unwrap_or_else(|| "unknown".to_owned());
         let what = format!(
-            "the plan was made for node {} (machine {}), this is {} (machine {}): make a plan of this node",
+            "the plan was made for node {} (machine {}), this is {} (machine {}): make a plan for this node",
             word(&plan.node.host),
             word(&plan.node.machine),
             word(&here.host),
@@ -154,11 +153,11 @@ fn condition(root: &Root, condition: &Condition) -> Done<()> {
             _ => wrong,
         }),
         Condition::Exists { path } if root.exists(path) => Ok(()),
-        Condition::Exists { path } => stale(format!("{path} is not there, and the plan needs it")),
+        Condition::Exists { path } => stale(format!("{path} does not exist, and the plan needs it")),
         Condition::Value { path, value } => match root.text(path) {
             Some(text) if shows(&text, value) => Ok(()),
-            Some(text) => stale(format!("{path} is {text:?}, and the plan expects {value:?}")),
-            None => stale(format!("{path} cannot be read, and the plan expects {value:?}")),
+            Some(text) => stale(format!("{path} is {text:?}, but the plan expects {value:?}")),
+            None => stale(format!("{path} cannot be read, but the plan expects {value:?}")),
         },
         Condition::Cmdline { has, lacks } => {
             let text = root.text("/proc/cmdline").unwrap_or_default();

@@ -105,16 +105,17 @@ fn heard(bytes: &[u8]) -> Done<Call> {
     let version = |what: String| {
         Wrong::new(
             "version",
-            format!("{what}; this linerate speaks {SCHEMA}: install one version of linerate on both sides"),
+            format!("{what}; this linerate uses {SCHEMA}: install one version of linerate on both sides"),
         )
     };
-    let head: Head = serde_json::from_slice(bytes).map_err(|e| version(format!("what was asked is no call ({e})")))?;
+    let head: Head =
+        serde_json::from_slice(bytes).map_err(|e| version(format!("the request is not a valid call ({e})")))?;
     match head.schema {
         Some(schema) if schema == SCHEMA => {
-            serde_json::from_slice(bytes).map_err(|e| version(format!("what was asked is no call ({e})")))
+            serde_json::from_slice(bytes).map_err(|e| version(format!("the request is not a valid call ({e})")))
         }
-        Some(other) => Err(version(format!("the side that asks speaks {other:.40?}"))),
-        None => Err(version("the side that asks is older and speaks linerate.hand/1".to_owned())),
+        Some(other) => Err(version(format!("the calling side uses {other:.40?}"))),
+        None => Err(version("the calling side is older and uses linerate.hand/1".to_owned())),
     }
 }
 
@@ -173,11 +174,11 @@ fn answer(call: Call, root: &Root, maker: &dyn TrialMaker, work: &mut Work) -> D
     }
     if root.is_real() && !rustix::process::geteuid().is_root() {
         let what =
-            "changing a node needs root there: name a user that is root, or one that may use sudo without a password";
+            "changing a node needs root on it: give a user that is root, or one that may use sudo without a password";
         return Err(Wrong::new("not-root", what));
     }
     if !call.session.is_sound() {
-        return Err(Wrong::new("version", "what calls does not say which session it is, in the form that is taken"));
+        return Err(Wrong::new("version", "the call does not name its session in a valid form"));
     }
     let _lock = Lock::take(root)?;
     let hash = match &call.ask {
@@ -200,7 +201,7 @@ fn answer(call: Call, root: &Root, maker: &dyn TrialMaker, work: &mut Work) -> D
         Request::Inspect { .. } | Request::Check { .. } => return Ok(None),
     };
     let Some(mut journal) = Journal::open(root, &hash)? else {
-        return Err(Wrong::new("unknown-plan", format!("no plan {hash} was ever begun on this node")));
+        return Err(Wrong::new("unknown-plan", format!("plan {hash} was never begun on this node")));
     };
     seat::holds(root, &call)?;
     work.told.extend(journal.torn.take());
@@ -231,7 +232,7 @@ fn carry_out(request: Request, hands: &Hands<'_>, journal: &mut Journal, work: &
     }
     if journal.ledger.finished {
         let finish = matches!(request, Request::Finish { .. });
-        let released = Wrong::new("order", "the plan has released this node: only a rollback is left to it");
+        let released = Wrong::new("order", "the plan has released this node: only a rollback is possible now");
         return if finish { Ok(()) } else { Err(released) };
     }
     match request {

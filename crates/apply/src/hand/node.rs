@@ -47,7 +47,7 @@ pub(super) fn ask_reboot(root: &Root, journal: &mut Journal, most: u32, work: &m
     if journal.ledger.reboots.last() != Some(&boot) {
         if had >= usize::try_from(most).unwrap_or(usize::MAX) {
             let what = format!(
-                "this plan has rebooted the node {had} times, and may do so {most} times: look at it before it goes on"
+                "this plan has rebooted the node {had} times, and the limit is {most}: look at the node before you go on"
             );
             return Err(Wrong::new("too-many-reboots", what));
         }

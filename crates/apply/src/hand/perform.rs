@@ -21,7 +21,7 @@ pub(super) fn perform(hands: &Hands<'_>, journal: &mut Journal, phase: Phase, wo
     if phase == Phase::Lasting {
         let open = acts.iter().any(|(key, phase, act)| *phase == Phase::First && !is_made(&journal.ledger, key, act));
         if open {
-            return Err(Wrong::new("order", "the first phase is not wholly made: make it first"));
+            return Err(Wrong::new("order", "the first phase is not complete: complete it first"));
         }
     }
     let left = end_left(hands.mark);
@@ -68,7 +68,7 @@ fn one(hands: &Hands<'_>, journal: &mut Journal, key: &Key, act: &Act, work: &mu
     let begun = journal.ledger.acts.get(key).cloned();
     if let Some(begun) = begun.as_ref().filter(|b| b.attempts >= ATTEMPTS) {
         return Err(Wrong::failed(format!(
-            "{}: begun {} times and never made: roll back",
+            "{}: begun {} times and never completed: roll back",
             act.summary(),
             begun.attempts
         )));
@@ -141,12 +141,12 @@ fn failed(journal: &mut Journal, key: &Key, act: &Act, back: Done<()>, why: Wron
             let journalled =
                 journal.write(record).err().map(|e| format!(" (and the journal could not be written: {})", e.what));
             let tail = journalled.unwrap_or_default();
-            Wrong::new(why.code, format!("{}: {}. What was there is there again{tail}", act.summary(), why.what))
+            Wrong::new(why.code, format!("{}: {}. The old state is restored{tail}", act.summary(), why.what))
         }
         Err(back) => Wrong::new(
             UNEXPECTED,
             format!(
-                "{}: {}. And what was there could not be put back: {}. Roll back when that is cured",
+                "{}: {}. And the old state could not be restored: {}. Fix that, then roll back",
                 act.summary(),
                 why.what,
                 back.what
@@ -171,14 +171,14 @@ pub(super) fn elsewhere(hands: &Hands<'_>, journal: &mut Journal, act: Key, stan
     }
     let open = || acts.iter().any(|(key, p, act)| *p < Phase::Claims && !is_made(&journal.ledger, key, act));
     if (*phase, stands) == (Phase::Claims, Stands::Announced) && open() {
-        let what = "a label says what the node does: it is put when everything else of the plan is made";
+        let what = "a label describes what the node does: it is put when everything else in the plan is made";
         return Err(Wrong::new("order", what));
     }
     let record = match stands {
         // What was there before the first attempt is what is put back.
         Stands::Announced if matches!(now_stands, Stands::Announced | Stands::Made) => {
             if journal.ledger.acts.get(&act).is_some_and(|a| a.attempts >= ATTEMPTS) {
-                return Err(Wrong::failed(format!("{what}: begun {ATTEMPTS} times and never made: roll back")));
+                return Err(Wrong::failed(format!("{what}: begun {ATTEMPTS} times and never completed: roll back")));
             }
             Record::Again { act, when }
         }

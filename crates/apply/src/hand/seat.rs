@@ -20,7 +20,7 @@ pub(super) fn holder(root: &Root) -> Done<Option<Holder>> {
     let Some(there) = root.read(&path, MOST)? else { return Ok(None) };
     serde_json::from_slice(&there.bytes).map(Some).map_err(|why| {
         let what = format!(
-            "{path}, which says whose session holds this node, cannot be read ({why}): remove it when nobody changes this node"
+            "{path}, which names the session that holds this node, cannot be read ({why}): remove it when nobody is changing this node"
         );
         Wrong::new("held", what)
     })
@@ -41,8 +41,7 @@ pub(super) fn take(root: &Root, call: &Call, plan: &str) -> Done<Option<Holder>>
     let from = std::env::var("SSH_CONNECTION").ok().and_then(|c| c.split(' ').next().map(str::to_owned));
     let from = from.filter(|f| f.len() < 64 && f.bytes().all(|b| b.is_ascii_graphic()));
     let holder = Holder { session: call.session.clone(), since: now(), plan: plan.to_owned(), from };
-    let bytes =
-        serde_json::to_vec(&holder).map_err(|e| Wrong::failed(format!("cannot write whose session it is: {e}")))?;
+    let bytes = serde_json::to_vec(&holder).map_err(|e| Wrong::failed(format!("cannot record the session: {e}")))?;
     root.replace(&path(), &bytes, Meta::OWN)?;
     Ok(old.filter(|old| old.session.id != call.session.id))
 }
@@ -71,5 +70,5 @@ pub(super) fn leave(root: &Root, call: &Call) -> Done<()> {
 }
 
 fn held(holder: &Holder) -> Wrong {
-    Wrong::new("held", format!("{}: nothing is changed by anybody else meanwhile", holder.words(now())))
+    Wrong::new("held", format!("{}: nobody else can change this node meanwhile", holder.words(now())))
 }

@@ -73,7 +73,7 @@ pub(crate) struct Journal {
 fn dir_of(hash: &str) -> Done<String> {
     let prefix: String = hash.chars().take(16).collect();
     if prefix.len() != 16 || !prefix.bytes().all(|b| b.is_ascii_hexdigit()) {
-        return Err(Wrong::new("hash", format!("{hash:?} is no plan's hash")));
+        return Err(Wrong::new("hash", format!("{hash:?} is not the hash of a plan")));
     }
     Ok(format!("{STATE}/{prefix}"))
 }
@@ -107,7 +107,10 @@ impl Journal {
         let fd = root.appendable(&path)?;
         let len = read.whole as u64;
         let torn = (read.torn > 0).then(|| {
-            format!("the last line of {path} was not whole ({} bytes) and was cut off: what it announced is looked at again", read.torn)
+            format!(
+                "the last line of {path} was incomplete ({} bytes) and was cut off: what it announced is checked again",
+                read.torn
+            )
         });
         if torn.is_some() {
             rustix::fs::ftruncate(&fd, len)
@@ -166,8 +169,7 @@ fn load(root: &Root, dir: &str) -> Done<Option<(Plan, line::Read)>> {
         return Err(Wrong::new(
             "journal",
             format!(
-                "{dir}/journal.jsonl is damaged in the middle, which no power cut does: nothing is done by it. Files as they were are in \
-                 {dir}/kept; put back by hand what is needed, then move the directory away"
+                "{dir}/journal.jsonl is damaged in the middle, which a power cut does not cause: it is not used. The old files are in {dir}/kept; put back by hand what is needed, then move the directory away"
             ),
         ));
     }
@@ -186,7 +188,7 @@ fn ledger_of(dir: &str, hash: &str, plan: &Plan, read: &line::Read) -> Done<Opti
     }
     if plan.hash != hash || ledger.plan != hash {
         let what = format!(
-            "{dir} is of plan {} and its journal of {}, and {hash} was asked for: nothing is done by it",
+            "{dir} belongs to plan {} and its journal to {}, but {hash} was asked for: neither is used",
             plan.hash, ledger.plan
         );
         return Err(Wrong::new("journal", what));

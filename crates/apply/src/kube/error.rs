@@ -17,7 +17,7 @@ pub enum Error {
     Missing,
     /// The operator may not.
     #[error(
-        "{what}: the Kubernetes API does not allow it ({said}): it takes get and patch on nodes; `kubectl auth can-i patch nodes` says whether you may"
+        "{what}: the Kubernetes API does not allow it ({said}): get and patch on nodes are needed; `kubectl auth can-i patch nodes` says whether you may"
     )]
     Denied {
         /// What was asked.
@@ -32,7 +32,7 @@ pub enum Error {
     NoNode(String),
     /// The operator named another object than the plan's.
     #[error(
-        "the plan was made for the Kubernetes node {known}, and --kube-node names {named}: leave it out, or make a new plan"
+        "the plan was made for the Kubernetes node {known}, but --kube-node names {named}: leave it out, or make a new plan"
     )]
     Other {
         /// Named.
@@ -42,7 +42,7 @@ pub enum Error {
     },
     /// It is not the object that the plan knows.
     #[error(
-        "the Kubernetes node {node} was made anew since the plan was (its uid is {uid}, the plan knows {known}): make a new plan"
+        "the Kubernetes node {node} was made anew since the plan was made (its uid is {uid}, in the plan it is {known}): make a new plan"
     )]
     Anew {
         /// Object.
@@ -53,7 +53,7 @@ pub enum Error {
         known: String,
     },
     /// The object was changed by others again and again between reading and writing.
-    #[error("the Kubernetes node {0} is changed all the time by others: nothing was written. Try again")]
+    #[error("others keep changing the Kubernetes node {0}: nothing was written. Try again")]
     Conflict(String),
     /// A label was changed by somebody else between reading and writing.
     #[error(
@@ -92,7 +92,7 @@ pub enum Error {
         said: String,
     },
     /// An answer that is no node.
-    #[error("{what}: what kubectl printed is no node's object: {why}")]
+    #[error("{what}: what kubectl printed is not a node object: {why}")]
     Answer {
         /// What was asked.
         what: String,
@@ -177,7 +177,7 @@ impl Error {
             Error::Denied { what, .. } => format!("{what}: the Kubernetes API does not allow it"),
             Error::Refused { what, .. } => format!("{what}: the Kubernetes API refused it"),
             Error::Failed { what, status, .. } => format!("{what}: kubectl ended with status {status}"),
-            Error::Lost { what, .. } => format!("{what}: kubectl was not heard to its end"),
+            Error::Lost { what, .. } => format!("{what}: the output of kubectl was not read to its end"),
             Error::Sent(e) => format!("the labels were sent, and then: {}", e.brief()),
             other => other.to_string(),
         }

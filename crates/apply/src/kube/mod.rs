@@ -149,7 +149,7 @@ fn object(node: &str, json: &[u8], what: &str) -> Result<Object, Error> {
     }
     let mut labels = BTreeMap::new();
     for (key, value) in form.pointer("/metadata/labels").and_then(Value::as_object).into_iter().flatten() {
-        let value = value.as_str().ok_or_else(|| bad(format!("its label {key} is no text")))?;
+        let value = value.as_str().ok_or_else(|| bad(format!("its label {key} is not text")))?;
         labels.insert(key.clone(), value.to_owned());
     }
     let (system, machine) = (text("/status/nodeInfo/systemUUID"), text("/status/nodeInfo/machineID"));

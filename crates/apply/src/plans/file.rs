@@ -41,7 +41,9 @@ impl Dir {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = match rustix::fs::openat(CWD, path, flags, Mode::empty()) {
             Ok(fd) => fd,
-            Err(Errno::LOOP | Errno::NOTDIR) => return Err(foreign(path, "it is a link, or no directory".to_owned())),
+            Err(Errno::LOOP | Errno::NOTDIR) => {
+                return Err(foreign(path, "it is a link, or not a directory".to_owned()));
+            }
             Err(e) => return Err(io(e.into())),
         };
         let file = File::from(fd);
@@ -69,7 +71,7 @@ impl Dir {
         let file = File::from(fd);
         let about = file.metadata().map_err(|e| self.io(name, e))?;
         if !about.is_file() {
-            return Err(foreign(&self.path(name), "it is no regular file".to_owned()));
+            return Err(foreign(&self.path(name), "it is not a regular file".to_owned()));
         }
         owned(&self.path(name), about, 0o077)?;
         let mut bytes = Vec::new();
@@ -139,7 +141,7 @@ impl Dir {
         Ok(Dir { fd, path: self.path.clone() })
     }
 
-    /// When a file was written last, in nanoseconds since 1970; `None`: it is no regular file of this user.
+    /// When a file was written last, in nanoseconds since 1970; `None`: it is not a regular file of this user.
     pub(super) fn written(&self, name: &str) -> Option<u64> {
         let stat = rustix::fs::statat(self.fd.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         let own = FileType::from_raw_mode(stat.st_mode).is_file() && stat.st_uid == rustix::process::geteuid().as_raw();
@@ -157,7 +159,7 @@ impl Dir {
             .filter_map(|e| e.file_name().to_str().ok().map(str::to_owned));
         let names: Vec<String> = names.take(most + 1).collect();
         if names.len() > most {
-            return Err(self.io("", format!("more than {most} files are there: move those of the oldest plans away")));
+            return Err(self.io("", format!("there are more than {most} files: move those of the oldest plans away")));
         }
         Ok(names)
     }

@@ -30,7 +30,7 @@ const FILES: usize = 100_000;
 pub enum StoreError {
     /// Somebody else could have written there.
     #[error(
-        "{path} is not trusted as the place of this operator's plans: {why}. Look who made it; then correct owner and permissions (0700, files 0600), or move it away"
+        "{path} is not trusted as the place of this operator's plans: {why}. Check who made it; then correct owner and permissions (0700, files 0600), or move it away"
     )]
     Foreign {
         /// Path.
@@ -56,14 +56,14 @@ pub enum StoreError {
     },
     /// Another process holds it.
     #[error(
-        "{path} is held by another linerate, which writes there or was stopped: look who holds it (fuser {path}), and try again"
+        "{path} is locked by another linerate, which is writing or was stopped: find it with `fuser {path}`, and try again"
     )]
     Busy {
         /// The file that is locked.
         path: PathBuf,
     },
     /// More than one plan begins so.
-    #[error("more than one plan that is held here begins with {0}: name more of its digest")]
+    #[error("more than one plan stored here begins with {0}: give more of its digest")]
     Ambiguous(String),
 }
 

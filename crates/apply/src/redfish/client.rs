@@ -84,7 +84,7 @@ impl<T: Transport> Client<T> {
             all.retain(|s| s.id == word || s.names.iter().any(|n| n.eq_ignore_ascii_case(word)));
         }
         if all.len() > 1 || all.is_empty() {
-            let what = format!("{} systems are meant; name one of: {}", all.len(), short(&known.join(", ")));
+            let what = format!("{} systems match; name one of: {}", all.len(), short(&known.join(", ")));
             return Err(missing(ROOT, &what));
         }
         all.pop().ok_or_else(|| missing(ROOT, "no system"))
@@ -169,7 +169,7 @@ impl<T: Transport> Client<T> {
         match value.and_then(|v| v.get("@odata.id")) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(link)) => self.origin.path(place, link).map(Some),
-            Some(_) => Err(answer(place, "an @odata.id that is no text")),
+            Some(_) => Err(answer(place, "an @odata.id that is not text")),
         }
     }
 

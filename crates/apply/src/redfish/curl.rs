@@ -175,7 +175,7 @@ impl Transport for Curl {
             return Err(Error::NoAnswer { method: request.method.word(), path: request.path.clone(), why });
         }
         answer(&bytes)
-            .ok_or_else(|| Error::Answer { path: request.path.clone(), what: "not an answer of HTTP".to_owned() })
+            .ok_or_else(|| Error::Answer { path: request.path.clone(), what: "not an HTTP answer".to_owned() })
     }
 }
 

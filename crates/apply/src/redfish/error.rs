@@ -5,7 +5,7 @@
 pub enum Error {
     /// The address of the service is none.
     #[error(
-        "{0:?} is no address of a Redfish service: {1}; give https://HOST[:PORT] without a user, and the user by a netrc file"
+        "{0:?} is not an address of a Redfish service: {1}; give https://HOST[:PORT] without a user, and the user by a netrc file"
     )]
     Address(String, &'static str),
     /// A credential that cannot be sent as it is.

@@ -79,7 +79,7 @@ fn split(text: &str) -> Result<(Origin, &str), &'static str> {
     let (host, port) = match authority.rsplit_once(':') {
         Some((host, port)) if !port.contains(']') => {
             let digits = !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
-            (host, port.parse().ok().filter(|_| digits).ok_or("its port is no number")?)
+            (host, port.parse().ok().filter(|_| digits).ok_or("its port is not a number")?)
         }
         _ => (authority, if tls { 443 } else { 80 }),
     };
@@ -92,7 +92,7 @@ fn split(text: &str) -> Result<(Origin, &str), &'static str> {
         }
     };
     if !good {
-        return Err("its host is no name or address");
+        return Err("its host is not a name or address");
     }
     Ok((Origin { tls, host: host.to_ascii_lowercase(), port }, path))
 }

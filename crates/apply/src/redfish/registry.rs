@@ -87,9 +87,9 @@ impl Entry {
                 let fits = n.is_some_and(|n| self.least.is_none_or(|l| n >= l) && self.most.is_none_or(|m| n <= m));
                 (!fits).then(|| format!("{} is outside {:?} to {:?}", said(), self.least, self.most))
             }
-            ("Integer", _) => Some(format!("{} is no number", said())),
+            ("Integer", _) => Some(format!("{} is not a number", said())),
             ("Boolean", v) if !v.is_boolean() => Some(format!("{} is neither true nor false", said())),
-            ("Enumeration" | "String", v) if !v.is_string() => Some(format!("{} is no text", said())),
+            ("Enumeration" | "String", v) if !v.is_string() => Some(format!("{} is not text", said())),
             _ => None,
         }
     }

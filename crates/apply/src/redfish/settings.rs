@@ -134,7 +134,7 @@ impl<T: Transport> Client<T> {
             };
             match state.as_str() {
                 "Exception" | "Killed" | "Cancelled" | "Interrupted" => {
-                    let why = words(&response.body).map_or("without words".to_owned(), |w| short(&w));
+                    let why = words(&response.body).map_or("no message".to_owned(), |w| short(&w));
                     return Err(Error::Task { path, state, why });
                 }
                 // These wait for the reboot.
@@ -154,14 +154,14 @@ fn check(bios: &Bios, wanted: &Attributes) -> Result<(), Error> {
     for (name, value) in wanted {
         let refused = |why: String| Err(Error::Refused { attribute: name.clone(), why });
         if value.is_null() || value.is_array() || value.is_object() {
-            return refused(format!("{} is no value of an attribute", short(&value.to_string())));
+            return refused(format!("{} is not a value of an attribute", short(&value.to_string())));
         }
         match bios.attributes.get(name) {
             None => return refused("this BIOS has no such attribute".to_owned()),
             Some(now) if now.is_null() || std::mem::discriminant(now) == std::mem::discriminant(value) => {}
             Some(now) => {
                 let why = format!(
-                    "{} is of another kind than {}, which is in force",
+                    "{} has another type than {}, which is in force",
                     short(&value.to_string()),
                     short(&now.to_string())
                 );

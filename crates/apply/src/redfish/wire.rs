@@ -116,7 +116,7 @@ fn advice(status: u16) -> &'static str {
         405 => "the resource does not allow that",
         501 => "it does not implement that",
         503 => "it is busy: try again later",
-        _ => "without words",
+        _ => "no message",
     }
 }
 

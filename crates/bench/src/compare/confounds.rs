@@ -52,7 +52,7 @@ pub(super) fn confounds(a: &Input<'_>, b: &Input<'_>, layout: &Layout) -> Vec<Co
             why: if one_sided > 0 {
                 format!("{one_sided} facts are known of one side only: they may differ")
             } else {
-                "of one side nothing is known: anything may differ".to_owned()
+                "one side shows no facts: anything may differ".to_owned()
             },
             rule: None,
         });

@@ -67,18 +67,18 @@ impl Layout {
             Nodes::Same => ("same-nodes", "both sides on the same nodes"),
             Nodes::Different => (
                 "different-nodes",
-                "each side on its own nodes, without cross-over: a difference may be the nodes' as well as the setting's",
+                "each side on its own nodes, without cross-over: a difference may come from the nodes as well as from the setting",
             ),
             Nodes::Overlapping => (
                 "overlapping-nodes",
-                "the sides share some nodes: a difference may be the other nodes' as well as the setting's",
+                "the sides share some nodes: a difference may come from the other nodes as well as from the setting",
             ),
             Nodes::Unknown => ("unknown", "which nodes were measured is not known"),
         };
         let order = match self.order {
-            Order::Interleaved => ("interleaved", "runs of both sides took turns, so what drifts concerns both"),
+            Order::Interleaved => ("interleaved", "runs of both sides took turns, so a drift affects both"),
             Order::Blocks => {
-                ("blocks", "one side was measured after the other: what changed meanwhile is with one side")
+                ("blocks", "one side was measured after the other: what changed meanwhile affects one side only")
             }
             Order::Mixed => ("mixed", "runs of both sides partly took turns"),
             Order::Unknown => ("unknown", "the order of the runs is not known"),

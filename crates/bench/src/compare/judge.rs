@@ -82,8 +82,8 @@ pub(super) fn judge(cell: &Cell, interleaved: bool, options: &Options) -> Judged
 fn few(j: &mut Judged, runs: [usize; 2], series: Option<(&[f64], &[f64])>, options: &Options) {
     let n = runs[0].min(runs[1]);
     j.barred = Some(match (runs[0], runs[1]) {
-        (1, 1) => "n = 1 run per side: how much runs differ by themselves is not known".to_owned(),
-        (a, b) => format!("n = {a} and {b} runs: with a single run on a side, how much its runs differ is not known"),
+        (1, 1) => "n = 1 run per side: the spread between runs is not known".to_owned(),
+        (a, b) => format!("n = {a} and {b} runs: with a single run on a side, its spread between runs is not known"),
     });
     // The least with which an interval exists on both sides is two; with three it is of use.
     j.further = u32::try_from(3_usize.saturating_sub(n)).ok();

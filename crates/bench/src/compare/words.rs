@@ -52,11 +52,12 @@ pub(super) fn against(
     let mut text = format!("{values} of the bound by {}", ceiling.by);
     if let (Some(x), Some(y)) = (a.1, b.1) {
         if x.max(y) > 1.02 {
-            text.push_str("; more than this bound: another algorithm than the one that it is of, or the links are not what was said");
+            text.push_str(
+                "; above this bound: another algorithm ran than the bound is for, or the links are not as given",
+            );
         } else if x.max(y) < FAR && (x - y).abs() < ALIKE {
             text.push_str(
-                "; both sides share a limit that lies below the links', so the comparison has no power to see what either setting would \
-                 do without it",
+                "; both sides share a limit below that of the links, so the comparison cannot show what either setting would do without it",
             );
         }
     }
@@ -89,13 +90,14 @@ pub(super) fn conclusions(all: &Comparisons) -> Vec<String> {
     list.extend(ceilings(&all.comparisons));
     if let Some(c) = all.confounds.iter().find(|c| c.weight == Weight::Decisive && c.what == "nodes") {
         list.push(format!(
-            "different nodes without cross-over (A: {}; B: {}): whatever differs may be the nodes'",
+            "different nodes without cross-over (A: {}; B: {}): any difference may come from the nodes",
             c.a, c.b
         ));
     }
     let others = all.confounds.iter().filter(|c| c.weight <= Weight::Strong && c.what != "nodes").count();
     if others > 0 {
-        list.push(format!("{others} other differences between the sides could explain a result by themselves; they are listed, worst first"));
+        let others = linerate_formats::counted(others, "other difference", "other differences");
+        list.push(format!("{others} between the sides could explain a result by themselves; listed, worst first"));
     }
     list
 }
@@ -177,11 +179,11 @@ fn inconclusive(open: &[&&Comparison], total: usize, span: &str, count: &str, th
         format!("inconclusive{count}{span}")
     };
     if let Some(further) = open.iter().filter_map(|c| c.further_runs).max() {
-        let (runs, would) = (
-            if further == 1 { "run" } else { "runs" },
-            if single { "are the least to learn how runs differ" } else { "would probably decide" },
-        );
-        text.push_str(&format!("; {further} further {runs} per side {would}"));
+        let runs = linerate_formats::counted(further, "further run", "further runs");
+        text.push_str(&match single {
+            true => format!("; at least {runs} per side needed to see how runs differ"),
+            false => format!("; {runs} per side would probably decide"),
+        });
     }
     let transients = open.iter().flat_map(|c| c.a.transients.iter().chain(&c.b.transients)).collect::<Vec<_>>();
     if let Some(t) = transients.first() {
@@ -189,7 +191,7 @@ fn inconclusive(open: &[&&Comparison], total: usize, span: &str, count: &str, th
             "a time series that does not settle".to_owned()
         } else {
             format!(
-                "transient present: the first {} of {} values, which move the mean by {}",
+                "the first {} of {} values are a transient and move the mean by {}",
                 t.cut,
                 t.of,
                 percent(t.mean_before / t.mean_after)

@@ -88,9 +88,9 @@ fn faults(found: &theirs::Run, run: &mut Run) {
         let at = f.step.map_or_else(String::new, |s| format!(" at step {s}"));
         let what = match &f.kind {
             FailureKind::NotFinite(Field::Loss, _) => {
-                format!("the loss is no finite number{at}: nothing from there on counts")
+                format!("the loss is not a finite number{at}: nothing from there on counts")
             }
-            FailureKind::NotFinite(field, _) => format!("{} is no finite number{at}", word(*field)),
+            FailureKind::NotFinite(field, _) => format!("{} is not a finite number{at}", word(*field)),
             FailureKind::OutOfMemory => format!("a device ran out of memory{at}"),
             FailureKind::Exception(text) => format!("the training ended with an exception{at}: {text}"),
         };
@@ -119,7 +119,7 @@ fn notes(found: &theirs::Run, run: &mut Run) {
     for n in &found.notes {
         let what = match n.kind {
             NoteKind::AllocationRetries => "the CUDA allocator had to free and try again: steps are slowed",
-            NoteKind::DatasetLooped => "the dataset began anew",
+            NoteKind::DatasetLooped => "the dataset started again from its beginning",
             NoteKind::LossNotVisible => "a rank does not see the loss: a stage of a pipeline",
             NoteKind::PeakUnknown => "the program does not know this device's peak: mfu is wrong",
             NoteKind::RanksNotNamed => "lines carry no rank: repeated steps show which lines are of different ranks",

@@ -49,7 +49,7 @@ pub(super) fn run(set: &str, a: &CollectArgs) -> Result<u8, Failure> {
     }
     sink.finish()?;
     if !summary.twice.is_empty() {
-        remark(&format!("named more than once, and asked once: {}", names(&summary.twice)));
+        remark(&format!("named more than once, collected once: {}", names(&summary.twice)));
     }
     if summary.interrupted {
         remark("interrupted: nothing was left running; --resume takes what is missing");

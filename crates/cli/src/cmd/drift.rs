@@ -178,7 +178,7 @@ impl Named {
         let of = if group.is_empty() { String::new() } else { format!(" of @{group}") };
         let what = format!("{node}, the reference{of} in {file},");
         match label {
-            Some(l) if used.contains(l.as_str()) => format!("{what} is what others are compared with"),
+            Some(l) if used.contains(l.as_str()) => format!("{what} is what the others are compared with"),
             Some(_) => {
                 format!("{what} is not used: no class of hardware has it alone, or has nodes of its group alone")
             }

@@ -107,7 +107,7 @@ fn one(path: &Path, inputs: &mut Inputs) -> Result<(), Failure> {
         return Err(Failure::new(format!("{label}: {damage}")));
     }
     let Some(text) = Text::new((!stdin).then_some(label), head) else {
-        return Err(Failure::new(format!("{label} is no environment, script, manifest, nccl.conf or log of NCCL"))
+        return Err(Failure::new(format!("{label} is not an environment, script, manifest, nccl.conf or log of NCCL"))
             .hint("lines of NAME=value, a pod spec, a job script, or a log with NCCL_DEBUG=INFO; a snapshot goes to --node"));
     };
     feed(text, input, &name, inputs);

@@ -144,20 +144,20 @@ fn refuse(a: &TopoArgs) -> Result<(), Failure> {
     let form = form.as_ref().map_or("", PossibleValue::get_name);
     let explained = !a.explain.is_empty();
     if explained && a.format != TopoFormat::Text {
-        return Err(Failure::new(format!("--explain has no form `{form}`"))
+        return Err(Failure::new(format!("--explain cannot be written as `{form}`"))
             .hint("leave out --format; --format json without --explain has every pair's path and decision"));
     }
     if explained && a.ceiling {
-        return Err(Failure::new("--explain and --ceiling are two reports").hint("ask for one of them at a time"));
+        return Err(Failure::new("--explain and --ceiling are different reports").hint("ask for one of them at a time"));
     }
     if a.ceiling && !matches!(a.format, TopoFormat::Text | TopoFormat::Json) {
         let why = match a.format {
             TopoFormat::Xml => "NCCL's XML has no place for ceilings",
             TopoFormat::RdmaTopoDump => "rdma_topo's dump has no place for ceilings",
-            _ => "a drawing marks what limits, always",
+            _ => "a drawing always marks the limit",
         };
-        return Err(Failure::new(format!("--ceiling has no form `{form}`: {why}"))
-            .hint("leave out --ceiling, or say --format text or json"));
+        return Err(Failure::new(format!("--ceiling cannot be written as `{form}`: {why}"))
+            .hint("leave out --ceiling, or use --format text or json"));
     }
     if a.format == TopoFormat::RdmaTopoDump && !a.what_if.is_empty() {
         return Err(Failure::new("rdma_topo's dump is of the node as it is").hint("leave out --what-if"));
@@ -223,7 +223,7 @@ fn variables(given: &[String]) -> Result<Vec<(String, String)>, Failure> {
         let (key, value) = v.split_once('=').filter(|(k, _)| !k.is_empty())?;
         Some((key.to_owned(), value.to_owned()))
     };
-    let bad = |v: &String| Failure::new(format!("`{v}` is no KEY=VALUE")).hint("such as --env NCCL_NET_GDR_LEVEL=PHB");
+    let bad = |v: &String| Failure::new(format!("`{v}` is not KEY=VALUE")).hint("such as --env NCCL_NET_GDR_LEVEL=PHB");
     given.iter().map(|v| one(v).ok_or_else(|| bad(v))).collect()
 }
 

@@ -25,9 +25,7 @@ pub(super) fn read(snapshot: &Snapshot, topology_file: Option<String>, release: 
         let failure = Failure::new(format!("{}: {e}", snapshot.label));
         match &e {
             FromNodeError::AmdGpus { .. } => failure,
-            FromNodeError::TopologyFile { .. } => {
-                failure.hint("mend or remove the file: no job of NCCL starts with it")
-            }
+            FromNodeError::TopologyFile { .. } => failure.hint("fix or remove the file: no NCCL job starts with it"),
             _ => failure.hint("`linerate audit` judges what there is on a node without GPUs"),
         }
     })?;
@@ -39,8 +37,7 @@ pub(super) fn read(snapshot: &Snapshot, topology_file: Option<String>, release: 
     let guest = is_guest(&node);
     if guest && node.pci.iter().any(|(_, f)| !shows_wires(guest, f) && f.link.speed.known().is_some()) {
         notes.push(
-            "a guest does not show the wires: the links of emulated ports, and of devices that show an emulated port's 2.5 GT/s x1, count as \
-             not seen in the tree and in ceilings, though NCCL goes by them; the host shows the links: run `linerate topo` there"
+            "a guest does not show the real links: emulated ports, and devices that show an emulated port's 2.5 GT/s x1, count as not seen in the tree and in ceilings, although NCCL uses these values; the host shows the links: run `linerate topo` there"
                 .to_owned(),
         );
     }

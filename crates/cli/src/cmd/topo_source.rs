@@ -118,8 +118,7 @@ fn xml(a: &TopoArgs, label: &str, text: &[u8]) -> Result<Source, Failure> {
         Failure::new(format!("{label}: {e}")).hint("is it a topology? It begins with <system version=\"1\">")
     })?;
     if document.is_rccl() {
-        let what =
-            format!("{label}: a topology of AMD's RCCL: what is known here of NVIDIA's NCCL does not hold for it");
+        let what = format!("{label} is a topology of AMD's RCCL: linerate models NVIDIA's NCCL, which differs from it");
         return Err(Failure::new(what).hint("RCCL's own log with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=GRAPH"));
     }
     if let Err(e) = Document::parse(text, Dialect::Nccl) {
@@ -133,7 +132,7 @@ fn xml(a: &TopoArgs, label: &str, text: &[u8]) -> Result<Source, Failure> {
     };
     if input == Input::File && a.assume_nvlinks.is_none() && !document.system.all().any(|e| e.name == "nvlink") {
         notes.push(
-            "the file has no NVLink, which NCCL reads from the driver: if the GPUs have it, say --assume-nvlinks 12 (A100) or 18 (H100); \
+            "the file has no NVLink, which NCCL reads from the driver: if the GPUs have it, give --assume-nvlinks 12 (A100) or 18 (H100); \
              without it paths between GPUs go over PCIe"
                 .to_owned(),
         );

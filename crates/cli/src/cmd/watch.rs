@@ -98,7 +98,7 @@ fn node(name: &str, growth: Growth, last: Option<&Snapshot>) -> Node {
 /// Sources of one node, in the order of their time.
 fn dumps(sources: &[PathBuf], apart: Option<Duration>) -> Result<Node, Failure> {
     if let [one] = sources {
-        let what = format!("{} is one reading, and growth is seen between two", one.display());
+        let what = format!("{} is one reading, but growth is measured between two", one.display());
         return Err(Failure::new(what).hint("name an earlier one before it; without a source this machine is watched"));
     }
     let mut watch = Watch::new(apart.map(|d| d.as_secs_f64()));

@@ -30,7 +30,7 @@ pub(crate) fn by_phrases(o: &Observer) -> Vec<(&'static Cause, Found)> {
             continue;
         }
         let because = format!(
-            "these are words of {} for it; the line is in no form that is known of it, so it may be quoted or mean another thing",
+            "{} uses these words for it, but the line has none of its known forms: it may be quoted, or mean something else",
             phrase.program
         );
         out.push((k, Found::new(Confidence::Possible, phrase.means, because).with(quotes.into_iter().take(2))));

@@ -65,7 +65,7 @@ pub(super) fn flushed(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answe
         (found.first(), ids.iter().any(|id| id.starts_with("ib/") || id.starts_with("kernel/")))
     {
         answer.consequences.push(Note {
-            what: format!("{} request(s) flushed (status 5){suffix}", g.count),
+            what: format!("{} flushed (status 5){suffix}", linerate_formats::counted(g.count, "request", "requests")),
             why: "all requests of a connection are flushed after its first error".to_owned(),
             evidence: case.quotes(g),
         });

@@ -90,7 +90,7 @@ fn explain_figures(o: &Observer, nodes: &[NodeView<'_>], links: Option<Links>, a
     let (figures, more) = figures(o, nodes, links);
     answer.figures = figures;
     if more > 0 {
-        answer.limits.push(format!("{more} more figures of benchmarks are not explained: give them alone"));
+        answer.limits.push(format!("{more} more benchmark figures are not explained: pass those files alone"));
     }
 }
 
@@ -111,8 +111,7 @@ fn sort(causes: &mut [answer::Cause], failed: bool) {
 
 /// A cause whose lines are in no form that their program is known to print: it may be quoted, so it is not asserted.
 fn in_unknown_dress(cause: answer::Cause) -> answer::Cause {
-    let because =
-        format!("{}; the line is not in a form that its program prints by itself, so it may be quoted", cause.because);
+    let because = format!("{}; its program does not print the line in this form, so it may be quoted", cause.because);
     answer::Cause { confidence: Confidence::Possible, because, ..cause }
 }
 
@@ -126,7 +125,7 @@ fn judge(case: &Case<'_>, number: Option<usize>, answer: &mut Answer) {
     let suffix = number.map(|n| format!(" (job {n})")).unwrap_or_default();
     if answer.jobs.iter().any(|j| !j.benchmarks.is_empty()) && case.nodes.is_empty() && case.is_first {
         answer.limits.push(
-            "whether a benchmark's figure is low cannot be said without the ceiling of the links: add --node SNAPSHOT"
+            "without the ceiling of the links it is not known whether a benchmark's figure is low: add --node SNAPSHOT"
                 .to_owned(),
         );
     }

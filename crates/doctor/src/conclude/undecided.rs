@@ -58,9 +58,7 @@ pub(super) fn undecided(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, ans
     {
         answer.undecided.push(Undecided {
             symptom: "symptom/low-bandwidth-with-gpudirect",
-            summary: format!(
-                "these lines show neither networks nor connections: nothing can be said of the path{suffix}"
-            ),
+            summary: format!("these lines show neither networks nor connections: the path is not known{suffix}"),
             evidence: Vec::new(),
             candidates: Vec::new(),
             read: vec!["a log with NCCL_DEBUG=INFO (at WARN NCCL prints errors only)".to_owned()],

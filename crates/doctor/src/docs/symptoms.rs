@@ -15,7 +15,7 @@ pub(super) const ALL: &[Symptom] = &[
     },
     Symptom {
         id: "symptom/low-bandwidth-with-gpudirect",
-        title: "GPUDirect RDMA is in use, and the bandwidth is low all the same",
+        title: "GPUDirect RDMA is in use, but the bandwidth is low",
         docs: include_str!("low_bandwidth_with_gpudirect.md"),
     },
     Symptom {

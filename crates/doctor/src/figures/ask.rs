@@ -98,7 +98,7 @@ static PROBES: &[Probe] = &[
         of: bandwidth,
     },
     Probe {
-        command: "the same test below `numactl -N n -m n`, n from /sys/class/infiniband/DEV/device/numa_node",
+        command: "the same test under `numactl -N n -m n`, n from /sys/class/infiniband/DEV/device/numa_node",
         else_shows: "as slow",
         shows: &[(Why::FarMemory, "faster")],
         of: tests,
@@ -139,7 +139,7 @@ static PROBES: &[Probe] = &[
         shows: &[
             (Why::LostRail, "a link went down, or one port carries nothing"),
             (Why::Congestion, "losses, marks, pauses or waits grow"),
-            (Why::PcieStep, "packets of PCIe are damaged, or a GPU's link is trained anew"),
+            (Why::PcieStep, "packets of PCIe are damaged, or a GPU's link retrains"),
         ],
         of: trainings,
     },
@@ -160,7 +160,7 @@ static PROBES: &[Probe] = &[
     },
     Probe {
         command: "the same test over pairs of hosts: it is one of them, or all",
-        else_shows: "all are alike",
+        else_shows: "all are the same",
         shows: &[(Why::Straggler, "one host is slower than the others")],
         of: jobs,
     },

@@ -249,7 +249,7 @@ impl Measured<'_> {
                     header.device.as_deref().and_then(|d| nodes.iter().find_map(|n| Some((n.name, n.port_of(d)?))));
                 let (whose, port) = match (seen, links) {
                     (Some((name, port)), _) => (format!("the port on {name}"), port),
-                    (None, Some(l)) => ("the port, as it was said".to_owned(), l.port),
+                    (None, Some(l)) => ("the port, as given".to_owned(), l.port),
                     _ => return None,
                 };
                 let port = Port { mtu: header.mtu.and_then(|m| u32::try_from(m.0).ok()).or(port.mtu), ..port };
@@ -274,7 +274,7 @@ impl Measured<'_> {
                 Some(Ceiling {
                     range,
                     words: format!(
-                        "{} GB/s: {} ports of {} Gb/s, as it was said",
+                        "{} GB/s: {} ports of {} Gb/s, as given",
                         span(range),
                         l.count,
                         number(l.port.rate?)

@@ -152,7 +152,7 @@ pub(super) fn fits(t: &Slower) -> Vec<Fit> {
             Why::PcieStep,
             Basis::Estimate,
             if t.ratio >= 1.3 { 0.3 } else { 0.2 },
-            "a PCIe link was trained anew, and came back slower",
+            "a PCIe link retrained, and came back slower",
             "half of the width or a generation less halves what passes",
         ),
         Fit::new(
@@ -169,7 +169,7 @@ pub(super) fn fits(t: &Slower) -> Vec<Fit> {
             Basis::Derived,
             0.5,
             format!("something runs every {n} steps: a checkpoint, an evaluation, a log"),
-            "the steps that stand out come evenly",
+            "the slow steps come at regular intervals",
         ));
     }
     out

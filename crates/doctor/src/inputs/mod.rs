@@ -162,7 +162,7 @@ fn call(answer: &mut Answer, name: &str, kind: Kind) {
     let nothing = answer.inputs.iter_mut().find(|i| i.name == name && i.kind == NOTHING_KNOWN);
     if let (Some(input), Gives::NoFacts(what)) = (nothing, kind.gives()) {
         kind.tool().called.clone_into(&mut input.kind);
-        input.remarks.push(format!("it is {what}: no line of it is searched here"));
+        input.remarks.push(format!("it is {what}: its lines are not searched"));
     }
 }
 

@@ -11,12 +11,8 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
     match case.name {
         "NCCL_DEBUG" => match case.value.to_ascii_uppercase().as_str() {
             "INFO" => out.push(
-                case.say(
-                    Kind::Fine,
-                    Severity::Info,
-                    "good while something is looked into; thousands of ranks write gigabytes",
-                )
-                .suggest("WARN in production"),
+                case.say(Kind::Fine, Severity::Info, "good for finding a fault; thousands of ranks write gigabytes")
+                    .suggest("WARN in production"),
             ),
             "TRACE" => out.push(
                 case.say(Kind::Harmful, Severity::Low, "slow, and more than INFO only in a build with TRACE=1")

@@ -45,7 +45,7 @@ fn written(case: &Case<'_>, filter: &Filter) -> Option<Judgement> {
             case.say(
                 Kind::Illegal,
                 Severity::High,
-                format!("`{odd}`: what follows the colon is the number of a port, from 1; NCCL reads another as a port that no device has"),
+                format!("`{odd}`: after the colon comes the number of a port, from 1; NCCL reads anything else as a port that no device has"),
             )
             .suggest(format!("`{}` for all its ports, or `{}:1` for the first", odd.name, odd.name)),
         );
@@ -89,7 +89,7 @@ fn without(case: &Case<'_>, filter: &Filter) -> Judgement {
     let say = |m: String| case.say(Kind::Undecided, Severity::Info, m);
     if filter.exact {
         return say("exact names; whether the node has them, and they are for the job, is not known".to_owned())
-            .suggest("say --node SNAPSHOT");
+            .suggest("add --node SNAPSHOT");
     }
     if let Some(all) = filter.entries.iter().find(|e| !e.names_one()) {
         return say(format!(
@@ -97,7 +97,7 @@ fn without(case: &Case<'_>, filter: &Filter) -> Judgement {
             all.name,
             if filter.exclude { "it leaves out" } else { "it takes" }
         ))
-        .suggest("say --node SNAPSHOT");
+        .suggest("add --node SNAPSHOT");
     }
     // No driver numbers devices 00 to 09.
     let number = |n: &str| n.trim_end_matches(|c: char| c.is_ascii_digit()).len();
@@ -109,7 +109,7 @@ fn without(case: &Case<'_>, filter: &Filter) -> Judgement {
         Some(e) => say(format!("names are prefixes: `{0}` is also {0}0 to {0}9 where the node has them", e.name))
             .suggest(format!("NCCL_IB_HCA={} means these alone", filter.exactly())),
         None => say("whether the node has these devices, and they are for the job, is not known".to_owned())
-            .suggest("say --node SNAPSHOT"),
+            .suggest("add --node SNAPSHOT"),
     }
 }
 

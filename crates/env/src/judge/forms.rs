@@ -10,7 +10,7 @@ pub(super) fn unresolved(case: &Case<'_>, out: &mut Vec<Judgement>) -> bool {
         && case.variable.is_some_and(|v| v.kind != Form::Path || case.value.contains("valueFrom"));
     if open {
         out.push(
-            case.say(Kind::Undecided, Severity::Info, "the value is filled in later, and is not known here")
+            case.say(Kind::Undecided, Severity::Info, "the value is filled in later, so it is not known")
                 .suggest("look at the environment of a running rank: /proc/PID/environ, or NCCL_DEBUG=INFO"),
         );
     }
@@ -26,7 +26,7 @@ pub(super) fn illegal(case: &Case<'_>, out: &mut Vec<Judgement>) {
     }
     // A log shows what NCCL made of it.
     if v.owner == Owner::Nccl && case.value.is_empty() {
-        out.push(case.say(Kind::Ignored, Severity::Low, "set, but empty: mostly as if it were not set").unset());
+        out.push(case.say(Kind::Ignored, Severity::Low, "set, but empty: mostly the same as unset").unset());
         return;
     }
     let j = match v.kind {
@@ -83,14 +83,14 @@ fn wrapped(case: &Case<'_>) -> Option<Judgement> {
 fn numeric(case: &Case<'_>, v: &Variable) -> Option<Judgement> {
     let say = |severity, message: String| Some(case.say(Kind::Illegal, severity, message));
     let Some((n, whole)) = number(case.value) else {
-        return say(Severity::Medium, "too large for NCCL, which warns and goes by its default".to_owned());
+        return say(Severity::Medium, "too large: NCCL warns and uses its default".to_owned());
     };
     if !whole {
         let digits = case.value.trim_start().starts_with(|c: char| c.is_ascii_digit());
         let message = if digits {
             format!("NCCL reads the number at its beginning, {n}")
         } else {
-            format!("no number: NCCL reads it as {n}")
+            format!("not a number: NCCL reads it as {n}")
         };
         let yes = ["true", "yes", "on", "enable", "enabled"].iter().any(|y| case.value.eq_ignore_ascii_case(y));
         return say(Severity::Medium, message).map(|j| if yes { j.set("1") } else { j });
@@ -120,7 +120,7 @@ fn numeric(case: &Case<'_>, v: &Variable) -> Option<Judgement> {
         "NCCL_NTHREADS" => "; NCCL takes the nearest that it can use",
         _ => "",
     };
-    say(Severity::Low, format!("legal is {legal}{then}"))
+    say(Severity::Low, format!("legal values: {legal}{then}"))
 }
 
 fn one_of(case: &Case<'_>, v: &Variable) -> Option<Judgement> {
@@ -130,7 +130,7 @@ fn one_of(case: &Case<'_>, v: &Variable) -> Option<Judgement> {
         _ => true,
     };
     let legal = v.legal.words().unwrap_or_default();
-    (!known).then(|| case.say(Kind::Illegal, Severity::Low, format!("passed over: legal is {legal}")))
+    (!known).then(|| case.say(Kind::Illegal, Severity::Low, format!("ignored: legal values are {legal}")))
 }
 
 fn several(case: &Case<'_>, v: &Variable) -> Option<Judgement> {
@@ -144,7 +144,7 @@ fn several(case: &Case<'_>, v: &Variable) -> Option<Judgement> {
     let blank = if bad.iter().any(|b| b.trim() != *b) { " (a blank after the comma is part of the word)" } else { "" };
     let quoted: Vec<String> = bad.iter().take(6).map(|b| format!("`{b}`")).collect();
     Some(
-        case.say(Kind::Illegal, Severity::Low, format!("NCCL passes over {}{blank}", quoted.join(", ")))
+        case.say(Kind::Illegal, Severity::Low, format!("NCCL ignores {}{blank}", quoted.join(", ")))
             .suggest(format!("known are {}", legal.join(", "))),
     )
 }
@@ -182,8 +182,8 @@ fn choices(case: &Case<'_>) -> Option<Judgement> {
     }
     let (severity, then) = match case.context.since(2, 24) {
         Some(true) => (Severity::High, "NCCL 2.24 and later end with an error"),
-        Some(false) => (Severity::Medium, "NCCL passes over it, and may be left with nothing to choose"),
-        None => (Severity::Medium, "up to 2.23 NCCL passes over it, later it ends with an error"),
+        Some(false) => (Severity::Medium, "NCCL ignores it, and may have nothing left to choose"),
+        None => (Severity::Medium, "up to 2.23 NCCL ignores it, later it ends with an error"),
     };
     Some(case.say(Kind::Illegal, severity, format!("not known: {}; {then}", bad.join(", "))))
 }
@@ -200,17 +200,17 @@ pub(super) fn redundant(case: &Case<'_>) -> Option<Judgement> {
             format!("{n} is the default of {}", case.context.nccl.unwrap_or(r))
         }
         // Levels that are switches here: off is how it is without them.
-        Some(_) | None if off_by_default(case.name, n) => format!("{n} changes nothing: it is so without it"),
+        Some(_) | None if off_by_default(case.name, n) => format!("{n} changes nothing: it is the same without it"),
         Some(r) if computed().is_some_and(|s| s.first <= r && r <= s.last) => {
-            format!("{n} is what NCCL {} takes by itself", case.context.nccl.unwrap_or(r))
+            format!("{n} is what NCCL {} uses by itself", case.context.nccl.unwrap_or(r))
         }
         Some(r) => {
             let later = computed().filter(|s| case.name == "NCCL_BUFFSIZE" && r < s.first)?;
-            let says = format!("what NCCL takes by itself: since {} on every CPU, before that not on Arm", later.first);
+            let says = format!("what NCCL uses by itself: since {} on every CPU, before that not on Arm", later.first);
             return Some(case.say(Kind::Undecided, Severity::Info, says).suggest("delete it where the CPUs are x86"));
         }
         None => match computed().filter(|s| s.last >= newest()) {
-            Some(s) => format!("{n} is what NCCL takes by itself since {}", s.first),
+            Some(s) => format!("{n} is what NCCL uses by itself since {}", s.first),
             None => of_recent_releases(v, n)?,
         },
     };

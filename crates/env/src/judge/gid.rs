@@ -6,7 +6,7 @@ use crate::context::Fabric;
 pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
     if case.name == "UCX_IB_GID_INDEX" && case.value != "auto" {
         out.push(
-            case.say(Kind::Harmful, Severity::Low, "a fixed index is right on hosts whose GID tables are equal only")
+            case.say(Kind::Harmful, Severity::Low, "a fixed index is right only on hosts with equal GID tables")
                 .suggest("unset it: UCX finds the entry")
                 .change(Change::Unset),
         );
@@ -17,7 +17,7 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
     let Some(n) = case.number().filter(|n| *n >= 0) else { return };
     let fabric = case.context.fabric();
     if fabric == Some(Fabric::InfiniBand) {
-        let j = case.say(Kind::Ignored, Severity::Low, "these ports are InfiniBand, where NCCL does not go by it");
+        let j = case.say(Kind::Ignored, Severity::Low, "these ports are InfiniBand, where NCCL does not use it");
         out.push(j.delete());
         return;
     }
@@ -33,7 +33,7 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
                 Some(Index::Wrong(why)) => (Severity::High, format!("; here it is wrong: {why}")),
                 None => (Severity::Medium, String::new()),
             };
-            let on_ib = if fabric.is_none() { " (InfiniBand passes it over)" } else { "" };
+            let on_ib = if fabric.is_none() { " (InfiniBand ignores it)" } else { "" };
             let j = case.say(
                 Kind::Harmful,
                 severity,
@@ -56,9 +56,9 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
                 .say(
                     Kind::Undecided,
                     Severity::Low,
-                    "up to 2.20 RoCE needs the index of this host's RoCE v2 entry, InfiniBand passes it over",
+                    "up to 2.20 RoCE needs the index of this host's RoCE v2 entry; InfiniBand ignores it",
                 )
-                .suggest("compare with show_gids on each node, or say --node SNAPSHOT"),
+                .suggest("compare with show_gids on each node, or add --node SNAPSHOT"),
         }),
         None => {
             let j = match wrong {
@@ -66,10 +66,10 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
                 _ => case.say(
                     Kind::Undecided,
                     Severity::Low,
-                    "not to be set with NCCL 2.21 and later; before, RoCE needs this host's index; InfiniBand passes it over",
+                    "do not set it with NCCL 2.21 and later; before, RoCE needs this host's index; InfiniBand ignores it",
                 ),
             };
-            out.push(j.suggest("say --nccl and --node SNAPSHOT; on 2.21 and later unset it"));
+            out.push(j.suggest("add --nccl and --node SNAPSHOT; on 2.21 and later unset it"));
         }
     }
 }
@@ -107,6 +107,6 @@ fn wrong_here(case: &Case<'_>, n: i64) -> Option<Index> {
     Some(if bad.is_empty() {
         Index::Right
     } else {
-        Index::Wrong(format!("index {n} is no RoCE v2 entry with an address on {}", words(&bad)))
+        Index::Wrong(format!("index {n} is not a RoCE v2 entry with an address on {}", words(&bad)))
     })
 }

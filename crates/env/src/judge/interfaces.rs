@@ -79,7 +79,7 @@ fn on_node(case: &Case<'_>, filter: &Filter, out: &mut Vec<Judgement>) {
                 Severity::Info,
                 "whether nodes reach each other over it is not visible from here",
             )
-            .suggest("say --node SNAPSHOT"),
+            .suggest("add --node SNAPSHOT"),
         );
         return;
     };

@@ -15,7 +15,7 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
         Level::Unknown => {
             let lower = case.value.to_ascii_uppercase();
             let mut j =
-                case.say(Kind::Illegal, Severity::Medium, "no level: NCCL goes by its default as if it were not set");
+                case.say(Kind::Illegal, Severity::Medium, "not a level: NCCL uses its default, as if it were unset");
             if case.value == "NODE" {
                 j = j.suggest("nvidia-smi's NODE is PHB in NCCL");
             } else if level(&lower, case.release()).path().is_some() && lower != case.value {
@@ -102,7 +102,7 @@ fn gpudirect(case: &Case<'_>, path: PathType, out: &mut Vec<Judgement>) {
                 Some(v) if !v.since(2, 27) => "; C2C is reached with NCCL_NET_GDR_C2C=1 in 2.26",
                 _ => "; since 2.27 it reaches over C2C, too",
             };
-            case.say(Kind::Redundant, Severity::Info, format!("what NCCL takes by itself is PXB{c2c}")).unset()
+            case.say(Kind::Redundant, Severity::Info, format!("what NCCL uses by itself is PXB{c2c}")).unset()
         }
         Phb => match farthest {
             Some(Distance::Pix | Distance::Pxb) => case
@@ -124,7 +124,7 @@ fn gpudirect(case: &Case<'_>, path: PathType, out: &mut Vec<Judgement>) {
             let j = case.say(
                 Kind::Harmful,
                 Severity::Medium,
-                format!("GPUDirect across NUMA nodes, which is often slower than host memory; it is no \"full\" setting{here}"),
+                format!("GPUDirect across NUMA nodes, which is often slower than host memory; it is not a \"full\" setting{here}"),
             );
             match farthest {
                 Some(Distance::Pix | Distance::Pxb) => j.unset(),
@@ -141,7 +141,7 @@ fn undecided(case: &Case<'_>) -> Judgement {
         Severity::Info,
         "right only where GPU and NIC share a NUMA node and no PCIe switch, and a benchmark says so",
     )
-    .suggest("say --node SNAPSHOT")
+    .suggest("add --node SNAPSHOT")
 }
 
 fn peer(case: &Case<'_>, path: PathType, out: &mut Vec<Judgement>) {
@@ -149,7 +149,7 @@ fn peer(case: &Case<'_>, path: PathType, out: &mut Vec<Judgement>) {
     let node = case.context.node.as_ref();
     if node.and_then(|n| n.gpus) == Some(1) {
         out.push(
-            case.say(Kind::Ignored, Severity::Info, "this node has one GPU: there is no other to copy to").delete(),
+            case.say(Kind::Ignored, Severity::Info, "this node has only one GPU: there is nothing to copy to").delete(),
         );
         return;
     }
@@ -177,7 +177,7 @@ fn peer(case: &Case<'_>, path: PathType, out: &mut Vec<Judgement>) {
                 Severity::Low,
                 "needless with NVSwitch, and on PCIe GPUs it forbids every direct copy",
             )
-            .suggest("unset it on PCIe GPUs; say --node SNAPSHOT to have it decided"),
+            .suggest("unset it on PCIe GPUs; add --node SNAPSHOT to get an answer"),
         (Sys, _) => case
             .say(
                 Kind::Harmful,
@@ -193,6 +193,6 @@ fn peer(case: &Case<'_>, path: PathType, out: &mut Vec<Judgement>) {
             )
             .suggest("compare with and without on all_reduce_perf"),
         (Pix, _) => case.say(Kind::Harmful, Severity::Low, "narrower than the default").unset(),
-        _ => case.say(Kind::Redundant, Severity::Info, "what NCCL takes by itself on most machines").unset(),
+        _ => case.say(Kind::Redundant, Severity::Info, "what NCCL uses by itself on most machines").unset(),
     });
 }

@@ -307,7 +307,7 @@ impl<'a> Case<'a> {
 
     fn fine(&self) -> Judgement {
         let when = self.variable.and_then(|v| v.when).filter(|w| !w.starts_with("Not"));
-        let mut j = self.say(Kind::Fine, Severity::Info, "nothing against it");
+        let mut j = self.say(Kind::Fine, Severity::Info, "no problem");
         j.suggestion = when.map(|w| {
             format!(
                 "it is for: {}{}",

@@ -49,7 +49,7 @@ fn misspelt(case: &Case<'_>, why: &str, right: &'static str) -> Judgement {
         || format!("{right}={}", case.value.trim()),
         |why| format!("delete it: {right}={} would not be right, either: {why}", case.value.trim()),
     );
-    let mut j = case.say(Kind::Misspelt, Severity::Medium, format!("{why}; {right} is meant")).suggest(fix);
+    let mut j = case.say(Kind::Misspelt, Severity::Medium, format!("{why}; it should be {right}")).suggest(fix);
     j.sources = lookup(right).map(Variable::cited).unwrap_or_default();
     j
 }
@@ -67,12 +67,12 @@ fn unknown(case: &Case<'_>) -> Judgement {
         return case.say(
             Kind::Undecided,
             Severity::Info,
-            format!("not NCCL's own; by its name it belongs to {who}, which is not known here"),
+            format!("not a variable of NCCL; by its name it belongs to {who}, which linerate does not know"),
         );
     }
     if let Some(right) = near(case.name) {
         let why = if case.name.trim() != case.name || case.name.contains(' ') {
-            "NCCL takes everything before the `=` for the name: blanks and `export` make it another"
+            "NCCL takes everything before the `=` as the name: blanks and `export` make it another name"
         } else if upper == right {
             "names are in capitals: nobody reads this"
         } else {
@@ -84,9 +84,9 @@ fn unknown(case: &Case<'_>) -> Judgement {
         let says = format!("not read by NCCL (2.3.5 to {}): a variable of the script's own, or of a plugin?", newest());
         let mut j = case.say(Kind::Unknown, Severity::Info, says);
         j.sources.push("names in NCCL's sources, 60 releases".to_owned());
-        return j.suggest("if it is meant for NCCL, look for the right name; nothing else has to change");
+        return j.suggest("if it is meant for NCCL, find the right name; otherwise leave it");
     }
-    case.say(Kind::Undecided, Severity::Info, "a name that is not in this program's list")
+    case.say(Kind::Undecided, Severity::Info, "linerate does not know this name")
 }
 
 fn release(case: &Case<'_>, v: &'static Variable, out: &mut Vec<Judgement>) -> bool {
@@ -97,7 +97,7 @@ fn release(case: &Case<'_>, v: &'static Variable, out: &mut Vec<Judgement>) -> b
             .change(Change::Unset)
     };
     if let Some(r) = v.removed {
-        out.push(gone(format!("gone since {r}")));
+        out.push(gone(format!("removed in {r}")));
         return true;
     }
     let Some((first, last)) = v.range() else { return false };
@@ -133,7 +133,7 @@ fn release(case: &Case<'_>, v: &'static Variable, out: &mut Vec<Judgement>) -> b
                     Severity::Info,
                     format!("read up to {last} only; which release runs is not known"),
                 )
-                .suggest("say --nccl"),
+                .suggest("add --nccl"),
             );
             false
         }
@@ -144,7 +144,7 @@ fn release(case: &Case<'_>, v: &'static Variable, out: &mut Vec<Judgement>) -> b
                     Severity::Info,
                     format!("read since {first} only; which release runs is not known"),
                 )
-                .suggest("say --nccl"),
+                .suggest("add --nccl"),
             );
             false
         }

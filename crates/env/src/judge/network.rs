@@ -69,8 +69,8 @@ fn net(case: &Case<'_>, out: &mut Vec<Judgement>) {
                 "none" => "unset",
                 _ => "IB, which is also RoCE",
             };
-            let j = case.say(Kind::Illegal, Severity::High, "the name of no network: NCCL has IB and Socket, plugins have theirs, and anything else ends in an error");
-            out.push(j.suggest(format!("meant is {right}")));
+            let j = case.say(Kind::Illegal, Severity::High, "not the name of a network: NCCL has IB and Socket, plugins have theirs, and anything else ends in an error");
+            out.push(j.suggest(format!("use {right}")));
         }
         _ => out.push(
             case.say(
@@ -104,16 +104,12 @@ fn sockets(case: &Case<'_>, out: &mut Vec<Judgement>) {
                 Severity::Info,
                 "for the Socket network only: on InfiniBand and RoCE it means nothing",
             )
-            .suggest("say --node SNAPSHOT"),
+            .suggest("add --node SNAPSHOT"),
         ),
     }
     let product = |a: Option<i64>, b: Option<i64>| a.unwrap_or(1).saturating_mul(b.unwrap_or(1));
     let other = case.other("NCCL_NSOCKS_PERTHREAD").and_then(|s| crate::value::number(&s.value)).map(|n| n.0);
     if case.name == "NCCL_SOCKET_NTHREADS" && product(case.number(), other) > 64 {
-        out.push(case.say(
-            Kind::Illegal,
-            Severity::Medium,
-            "threads times sockets is more than 64, and NCCL cuts it down",
-        ));
+        out.push(case.say(Kind::Illegal, Severity::Medium, "threads times sockets is more than 64: NCCL reduces it"));
     }
 }

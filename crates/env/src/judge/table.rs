@@ -164,8 +164,8 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
         }
     }
     if let Some(r) = open {
-        let message = format!("it depends on the node; it may be that {}", r.says);
-        out.push(case.say(Kind::Undecided, Severity::Info, message).suggest("say --node SNAPSHOT"));
+        let message = format!("it depends on the node; possibly {}", r.says);
+        out.push(case.say(Kind::Undecided, Severity::Info, message).suggest("add --node SNAPSHOT"));
     }
 }
 
@@ -191,7 +191,7 @@ fn timeout(case: &Case<'_>, out: &mut Vec<Judgement>) -> bool {
         case.say(
             Kind::Harmful,
             Severity::Low,
-            format!("no knob of speed: a broken link is an error only after {total}; the losses behind it stay"),
+            format!("not a speed setting: a broken link is an error only after {total}; the losses behind it stay"),
         )
         .suggest("unset it, unless the fabric reroutes so slowly, and look for the losses")
     } else {

@@ -128,9 +128,13 @@ impl std::fmt::Display for NotReleased {
         let NotReleased { asked, before, after } = self;
         match (before, after) {
             (Some(b), Some(a)) => write!(f, "NCCL {asked} was never released; the nearest releases are {b} and {a}"),
-            (Some(b), None) => write!(f, "NCCL {asked} is not known here; the newest release that is known is {b}"),
-            (None, Some(a)) => write!(f, "NCCL {asked} is not known here; the oldest release that is known is {a}"),
-            (None, None) => write!(f, "NCCL {asked} is not known here"),
+            (Some(b), None) => {
+                write!(f, "linerate does not know NCCL {asked}; the newest release that it knows is {b}")
+            }
+            (None, Some(a)) => {
+                write!(f, "linerate does not know NCCL {asked}; the oldest release that it knows is {a}")
+            }
+            (None, None) => write!(f, "linerate does not know NCCL {asked}"),
         }
     }
 }

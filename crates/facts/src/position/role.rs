@@ -91,7 +91,7 @@ impl fmt::Display for Role {
 
 /// Text that is no [`Role`], or no [`super::Path`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no position of a device: expected what a layout of this version has")]
+#[error("{0:?} is not a position of a device: expected one of a layout of this version")]
 pub struct NotAPosition(pub String);
 
 impl FromStr for Role {

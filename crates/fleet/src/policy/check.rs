@@ -188,7 +188,7 @@ impl<'n> Pass<'n> {
         let (status, seen) = if n > count.most {
             (Status::Fail, Held::Value(n.to_string()))
         } else if !self.all_listed(Some(count.device)) {
-            let why = format!("the source shows {n}, and not whether that is all of them");
+            let why = format!("the source shows {n}, but not whether that is all of them");
             (Status::Unknown, Held::Unseen(why))
         } else {
             let lost = self.seating.lost_of(count.device);

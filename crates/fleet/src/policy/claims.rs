@@ -56,7 +56,7 @@ pub(super) fn check<'p>(pass: &Pass<'_>, class: &'p Class, claim: &'p Claim, fac
             Says::Yes => {}
             Says::No => return answer(Status::NotApplicable, Held::Absent, at),
             Says::CannotTell => {
-                let why = format!("whether the node claims it is not shown by the source: {text}");
+                let why = format!("the source does not show whether the node claims it: {text}");
                 return answer(Status::Unknown, Held::Unseen(why), at);
             }
         }
@@ -74,7 +74,7 @@ pub(super) fn check<'p>(pass: &Pass<'_>, class: &'p Class, claim: &'p Claim, fac
     }
     match meaning.right {
         0 => {
-            let why = "the node has nothing of what the claim is about".to_owned();
+            let why = "the node has nothing that the claim is about".to_owned();
             answer(Status::Unknown, Held::Unseen(why), place)
         }
         _ => answer(Status::Pass, Held::Says(true, Vec::new()), place),

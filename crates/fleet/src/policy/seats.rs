@@ -145,7 +145,7 @@ impl Seating {
         let device = role.device().filter(|d| self.short.contains(d) && !self.placed.contains(d))?;
         let word = class_word(device);
         Some(format!(
-            "a {word} is missing, and which one is not known: what the policy wants of each by its number is unknown"
+            "a {word} is missing, and it is not known which one: what the policy wants of each by its number is unknown"
         ))
     }
 
@@ -165,7 +165,7 @@ impl Seating {
         match (lost.as_slice(), self.lost.is_empty()) {
             ([], _) => None,
             (lost, false) => Some(format!("{} missing", are(lost))),
-            (_, true) => Some("a device is missing, and which one is not known".to_owned()),
+            (_, true) => Some("a device is missing, and it is not known which one".to_owned()),
         }
     }
 

@@ -96,7 +96,7 @@ fn by_hand(answer: &Answer<'_>) -> Remedy {
     let summary = match answer.kind {
         Kind::Condition(c) => format!("bring about what {} asks for: {}", c.about.id, c.cel.source()),
         Kind::Claim(c) => {
-            format!("make {} true, or take back what claims it: {}", c.about.id, answer.kind.subject())
+            format!("make {} true, or withdraw the claim: {}", c.about.id, answer.kind.subject())
         }
         kind => format!("bring {}{}{of} to: {} ({seen})", kind.subject(), part(answer), kind.wanted()),
     };

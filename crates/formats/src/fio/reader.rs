@@ -165,7 +165,7 @@ impl Reader {
         (run.is_terse, run.end, run.disks) = (true, End::Finished, disks);
         run.version.get_or_insert(At::new(version, number));
         if is_new {
-            let text = "lines of one name: whether they are processes of one call or several calls, the terse format does not tell; they count as one run";
+            let text = "lines of one name: the terse format does not show whether they are processes of one call or several calls; they count as one run";
             run.note(Said::new(number, text));
         }
         if let Some(code) = job.error.filter(|e| *e != 0) {

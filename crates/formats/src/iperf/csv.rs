@@ -66,7 +66,7 @@ fn read(number: u32, line: &str) -> Result<Line, Why> {
         return Err(Why::Impossible("the interval ends before it begins"));
     }
     // 32-bit builds count beyond their range.
-    let bytes = bytes.parse::<u64>().map_err(|_| Why::Impossible("the bytes are no count: some builds overflow"))?;
+    let bytes = bytes.parse::<u64>().map_err(|_| Why::Impossible("the bytes are not a count: some builds overflow"))?;
     let rate = decimal(rate, Fraction::Maybe)?;
     if rate < 0.0 {
         return Err(Why::Impossible("a negative rate: some builds overflow"));

@@ -93,7 +93,7 @@ pub fn outline(text: &str) -> Result<Outline, ParseError> {
     let cx = Text { start: 0, index: &index };
     let root = document.root_element();
     if root.tag_name().name() != "domain" || !root.has_attribute("type") {
-        return Err(ParseError::new(cx.line(root), Why::Foreign("the root is no <domain> of libvirt")));
+        return Err(ParseError::new(cx.line(root), Why::Foreign("the root is not a <domain> of libvirt")));
     }
     let declared = |n: &roxmltree::Namespace<'_>| n.name().is_some_and(|p| p == "qemu") && n.uri() != QEMU;
     Ok(Outline {

@@ -29,7 +29,7 @@ pub fn parse(bytes: &[u8]) -> Result<Domain, ParseError> {
     let root = document.root_element();
     let node = if root.tag_name().name() == "domstatus" { child(root, "domain") } else { Some(root) };
     let Some(node) = node.filter(|n| n.tag_name().name() == "domain" && n.has_attribute("type")) else {
-        return Err(ParseError::new(cx.line(root), Why::Foreign("the root is no <domain> of libvirt")));
+        return Err(ParseError::new(cx.line(root), Why::Foreign("the root is not a <domain> of libvirt")));
     };
     Ok(domain(&cx, node, part))
 }

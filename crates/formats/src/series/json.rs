@@ -247,7 +247,7 @@ pub(super) fn lines(text: &str) -> Result<Vec<Table>, ParseError> {
     if whole == 0 || whole == 1 && objects.clone().count() > 2 {
         return Err(ParseError::new(
             1,
-            Why::Foreign("one JSON object is no table: a table has an object in each line, or a list of objects"),
+            Why::Foreign("one JSON object is not a table: a table has an object in each line, or a list of objects"),
         ));
     }
     Ok(vec![table(Form::JsonLines, text.len(), objects)])

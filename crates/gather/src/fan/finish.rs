@@ -87,7 +87,7 @@ fn pack(
     let nameless = options.redact || snapshot.manifest.redacted;
     for joined in options.lists.join(&mut snapshot, label, nameless) {
         if let Err(why) = joined.found {
-            notes.push(format!("no entry of {} was joined: {}", joined.of.name(), brief(why)));
+            notes.push(format!("no entry of {} matches: {}", joined.of.name(), brief(why)));
         }
     }
     let root = snapshot.manifest.uid == Some(0);

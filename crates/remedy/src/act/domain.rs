@@ -36,8 +36,7 @@ pub struct LineEdit {
 }
 
 /// Why no form that is carried out on a node, or at its first start, carries it.
-const LIBVIRT: &str =
-    "a domain is defined by libvirt on the host as it is then: `linerate apply` does it, and keeps what was there";
+const LIBVIRT: &str = "a domain is defined on its host, from the definition at that time: `linerate apply` does it, and keeps the old definition";
 
 impl DomainAct {
     /// From one text of a file to another. Neither has lines that end otherwise than in `\n`.
@@ -132,7 +131,7 @@ fn digest(text: &[u8]) -> String {
 impl ActShown for DomainAct {
     fn summary(&self) -> String {
         let (old, new) = self.counts();
-        format!("define the domain {} anew: {new} lines for {old}", self.domain)
+        format!("redefine the domain {}: {new} lines replace {old}", self.domain)
     }
 
     fn notes(&self) -> Vec<String> {

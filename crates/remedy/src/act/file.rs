@@ -73,7 +73,7 @@ impl ActShown for FileAct {
     fn notes(&self) -> Vec<String> {
         let unseen = match &self.before {
             FileState::Digest(digest) => {
-                Some(format!("the plan does not show what is there now; its SHA-256 must be {digest}"))
+                Some(format!("the plan does not show the present file; its SHA-256 must be {digest}"))
             }
             _ => None,
         };

@@ -23,7 +23,8 @@ pub struct LabelAct {
 }
 
 /// Why no form that is carried out on a node, or at its first start, carries labels.
-const PROVES_NOTHING: &str = "a label says what a node does, and this form proves nothing: `linerate apply` changes it";
+const PROVES_NOTHING: &str =
+    "a label describes what a node does, but this form proves nothing: use `linerate apply` to change it";
 
 impl ActShown for LabelAct {
     fn summary(&self) -> String {

@@ -29,8 +29,8 @@ impl ActShown for RunAct {
     }
 
     fn notes(&self) -> Vec<String> {
-        let writes = format!("it writes {}, which is kept before", self.writes.join(", "));
-        let limit = format!("it may take {} s", self.limit);
+        let writes = format!("it writes {}; a copy is kept first", self.writes.join(", "));
+        let limit = format!("time limit: {} s", self.limit);
         if self.writes.is_empty() { vec![limit] } else { vec![writes, limit] }
     }
 

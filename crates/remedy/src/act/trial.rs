@@ -38,7 +38,7 @@ impl ActShown for TrialAct {
     }
 
     fn notes(&self) -> Vec<String> {
-        vec!["holds for one start: if it does not come up, the next start takes the usual entry".to_owned()]
+        vec!["for one boot only: if it does not come up, the next boot takes the usual entry".to_owned()]
     }
 
     fn explains(&self, found: &mut Found) {
@@ -51,8 +51,8 @@ impl ActShown for TrialAct {
 
     // The arguments are a piece of the step's proof; a trial itself is a matter of a live node.
     fn deed(&self, _: &Step) -> Deed<'_> {
-        const WATCHED: &str = "a trial start needs somebody who looks at it";
-        let others = "a new node has no start to fall back to";
+        const WATCHED: &str = "a trial boot needs somebody who watches it";
+        let others = "a new node has no boot to fall back to";
         Deed::Left { what: None, script: WATCHED.into(), playbook: WATCHED, others }
     }
 }

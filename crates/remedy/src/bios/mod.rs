@@ -60,7 +60,7 @@ impl Setup {
     fn one(&self, setting: &'static Setting, value: &str) -> Found<'_> {
         let open = |why: String| Found::Open(setting, why);
         if setting.want == Want::Decide {
-            return open("its value depends on the machine: decide it in the set-up".to_owned());
+            return open("its value depends on the machine: choose it in the firmware setup".to_owned());
         }
         // The most telling name first: a machine has several that belong to one subject.
         for (known, _) in setting.attributes {
@@ -71,7 +71,7 @@ impl Setup {
                 [one] => *one,
                 several => {
                     let names: Vec<&str> = several.iter().map(|(n, _)| n.as_str()).collect();
-                    return open(format!("several attributes of this BMC may be meant: {}", names.join(", ")));
+                    return open(format!("several attributes of this BMC may match: {}", names.join(", ")));
                 }
             };
             if attribute.read_only {
@@ -80,11 +80,11 @@ impl Setup {
             return match wanted(setting.want, value, attribute) {
                 Some(value) => Found::One(Meant { setting, name, attribute, value }),
                 None => {
-                    open(format!("{name} is {}, and which of its values is meant cannot be decided", attribute.active))
+                    open(format!("{name} is {}, and it is not clear which of its values is meant", attribute.active))
                 }
             };
         }
-        open("this BMC shows no attribute that is known for it".to_owned())
+        open("this BMC shows no known attribute for it".to_owned())
     }
 }
 
@@ -173,20 +173,20 @@ mod tests {
     #[test]
     fn what_is_not_certain_is_not_set() {
         let s = setup(&[("NodeInterleaving", "Perhaps".into(), None, &[])]);
-        assert!(why(&s, "node interleaving", "off").contains("cannot be decided"));
+        assert!(why(&s, "node interleaving", "off").contains("not clear"));
         let s = setup(&[("NodeInterleaving", "Enabled".into(), None, &["Enabled", "Auto"])]);
-        assert!(why(&s, "node interleaving", "off").contains("cannot be decided"), "the wanted value is not there");
+        assert!(why(&s, "node interleaving", "off").contains("not clear"), "the wanted value is not there");
         let two = [
             ("NodeInterleaving_0001", "Enabled".into(), None, &[][..]),
             ("NodeInterleaving_0002", "Enabled".into(), None, &[]),
         ];
         assert!(why(&setup(&two), "node interleaving", "off").contains("several"));
-        assert!(why(&setup(&[]), "node interleaving", "off").contains("no attribute"));
+        assert!(why(&setup(&[]), "node interleaving", "off").contains("no known attribute"));
         assert!(setup(&[]).find("something new", "on").is_empty());
         let mut s = setup(&[("NodeInterleaving", "Enabled".into(), None, &[])]);
         s.attributes.values_mut().for_each(|a| a.read_only = true);
         assert!(why(&s, "node interleaving", "off").contains("read-only"));
         let size = setup(&[("MemoryMappedIOH", "56TB".into(), None, &[])]);
-        assert!(why(&size, "MMIO high size", "enabled").contains("decide"));
+        assert!(why(&size, "MMIO high size", "enabled").contains("choose it"));
     }
 }

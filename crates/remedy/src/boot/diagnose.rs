@@ -32,7 +32,7 @@ pub fn diagnose(before: &Snapshot, after: &Snapshot, has: &[String], lacks: &[St
         Some(word.to_owned())
     };
     if is_uki(after) {
-        return "this is a unified kernel image: its arguments are inside it, and it was not built anew, or another image was started".to_owned();
+        return "this is a unified kernel image: its arguments are inside it, and it was not rebuilt, or another image was started".to_owned();
     }
     if let (Some(a), Some(b)) = (image(before), image(after))
         && a != b
@@ -41,16 +41,15 @@ pub fn diagnose(before: &Snapshot, after: &Snapshot, has: &[String], lacks: &[St
             "another entry was started: {b}, before it was {a}. Look at the default entry (GRUB_DEFAULT, `grub-editenv list`, `bootctl list`)"
         );
     }
-    let not = if missing.is_empty() { "still has words that were to go" } else { "does not have the words" };
+    let not = if missing.is_empty() { "still has words that should be gone" } else { "does not have the words" };
     match see::text(after, DROP_IN) {
         Some(_) => format!(
-            "{DROP_IN} is there and the kernel {not}: grub.cfg was not generated again (run update-grub and read what it says), or the \
-             entry that was started is not one of update-grub's, or the start on trial ({TRIAL_ID}) did not come up and the usual entry was taken"
+            "{DROP_IN} exists, but the kernel {not}: grub.cfg was not generated again (run update-grub and read its output), or the entry that was started is not from update-grub, or the trial boot ({TRIAL_ID}) did not come up and the usual entry was taken"
         ),
         None if see::looked(after, DROP_IN) && see::exists(after, "boot/grub/grub.cfg") => format!(
-            "the kernel {not}: the start on trial ({TRIAL_ID}) did not come up and the usual entry was taken, or it was not chosen (grub-reboot, next_entry)"
+            "the kernel {not}: the trial boot ({TRIAL_ID}) did not come up and the usual entry was taken, or it was not chosen (grub-reboot, next_entry)"
         ),
-        None => format!("the kernel {not}: the entry that was started is not the one that was changed"),
+        None => format!("the kernel {not}: another entry was started than the changed one"),
     }
 }
 

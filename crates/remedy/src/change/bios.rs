@@ -46,8 +46,8 @@ fn of(action: &Action) -> Option<(&str, &str)> {
 /// Without a BMC neither the attribute's name nor the value to come back to is known.
 fn by_hand(setting: &str, value: &str) -> Refusal {
     let how = vec![
-        format!("in the set-up of the system's firmware: {setting}: {value}"),
-        "or name the node's BMC with --redfish, and the plan sets it".into(),
+        format!("in the firmware setup: {setting}: {value}"),
+        "or give the node's BMC with --redfish, and the plan sets it".into(),
         "then a start through POST: the value is in force when the Bios resource shows it, not when Bios/Settings does"
             .into(),
     ];
@@ -80,10 +80,10 @@ fn set(setting: &str, value: &str, setup: &Setup) -> Result<Change, Refusal> {
         Some(format!("{} {waits} waits already for the next start", m.name))
     });
     let mut note =
-        vec!["names and values are those that the BMC shows; they count after the start through POST".to_owned()];
+        vec!["names and values are those that the BMC shows; they take effect after a boot through POST".to_owned()];
     note.extend(waits);
     note.extend(held);
-    note.extend(open.into_iter().map(|o| format!("left to people: {o}")));
+    note.extend(open.into_iter().map(|o| format!("to do by hand: {o}")));
     Ok(Change {
         id: format!("bios-{}", ids.join("-")),
         summary: format!("set by Redfish: {}", words.join(", ")),
@@ -112,7 +112,7 @@ fn nothing(setting: &str, value: &str, held: Vec<String>, open: Vec<String>) -> 
             ),
         };
     }
-    let mut how = vec![format!("in the set-up of the system's firmware: {setting}: {value}")];
+    let mut how = vec![format!("in the firmware setup: {setting}: {value}")];
     how.extend(held.into_iter().map(|h| format!("its BMC shows that {h}")));
     how.extend(open);
     if how.len() == 1 {
@@ -139,7 +139,7 @@ mod tests {
             .unwrap();
         assert_eq!(r.id, "bios-node-interleaving");
         assert_eq!(r.summary, "set by Redfish: NodeInterleaving \"Enabled\" → \"Disabled\"");
-        assert!(r.note.contains("left to people: proximity"), "{}", r.note);
+        assert!(r.note.contains("to do by hand: proximity"), "{}", r.note);
         let act = Act::Bios(BiosAct {
             attribute: "NodeInterleaving".into(),
             before: "Enabled".into(),

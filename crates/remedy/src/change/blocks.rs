@@ -72,7 +72,7 @@ fn blocked(asked: &[Block<'_>], on: &Setting<'_, '_>) -> Result<Change, Refusal>
     let names = asked.iter().map(|b| b.module).collect::<Vec<_>>().join(", ");
     let Some(file) = ours::with_lines(on.snapshot, BLOCKS, "module-blocks", &lines, |_| true)? else {
         return Err(Refusal::Already {
-            reason: format!("{BLOCKS} says so: it holds from the next boot on, where the initramfs was made since"),
+            reason: format!("{BLOCKS} has this line: it holds from the next boot on, if the initramfs was made since"),
         });
     };
     let (rebuild, package, note) = initramfs(on.platform, on.snapshot, BLOCKS, "list of blocked modules")?;

@@ -21,16 +21,16 @@ pub(super) struct Domains;
 const WRITERS: [(&str, &str); 4] = [
     (
         "http://openstack.org/xmlns/libvirt/nova/",
-        "Nova writes it anew at each start: set the flavor and the image (linerate vm layout HOST --format nova)",
+        "Nova rewrites it at each start: set the flavor and the image (linerate vm layout HOST --format nova)",
     ),
-    ("http://ovirt.org/vm/", "oVirt writes it anew at each start: set it in the engine, or by a hook of VDSM"),
+    ("http://ovirt.org/vm/", "oVirt rewrites it at each start: set it in the engine, or by a hook of VDSM"),
     (
         "http://opennebula.org/xmlns/libvirt/",
-        "OpenNebula writes it anew at each start: set PCI addresses and NUMA nodes in its template",
+        "OpenNebula rewrites it at each start: set PCI addresses and NUMA nodes in its template",
     ),
     (
         "http://kubevirt.io",
-        "KubeVirt writes it anew at each start: set the VirtualMachine, and a hook (linerate vm layout HOST --into - --replace=devices)",
+        "KubeVirt rewrites it at each start: set the VirtualMachine, and a hook (linerate vm layout HOST --into - --replace=devices)",
     ),
 ];
 
@@ -82,19 +82,20 @@ fn laid_out(name: &str, settings: bool, on: &Setting<'_, '_>) -> Result<Change, 
     }
     let whole = matches!(s.kind(text.base), EntryKind::File);
     let Some(old) = std::str::from_utf8(s.data(text.base)).ok().filter(|_| whole) else {
-        return Err(Refusal::no(format!("/{file} is not whole in this source, or not UTF-8")));
+        return Err(Refusal::no(format!("/{file} is incomplete in this source, or not UTF-8")));
     };
     if let Some((_, why)) = WRITERS.iter().find(|(mark, _)| old.contains(mark)) {
         return Err(by_hand((*why).to_owned()));
     }
     let new = with_layout(name, domain, old, settings, on)?;
     if new == old {
-        let reason = "the definition has this layout; the guest has it when it was shut down and started".to_owned();
+        let reason =
+            "the definition has this layout already; the guest gets it after a shutdown and a start".to_owned();
         return Err(Refusal::Already { reason });
     }
     let act = DomainAct::between(name, old, &new);
     if let Some(edit) = act.edits.iter().find(|e| e.old.iter().any(|l| l.contains(MARK))) {
-        return Err(by_hand(format!("line {} of /{file} holds what a snapshot does not show", edit.line)));
+        return Err(by_hand(format!("line {} of /{file} holds something that a snapshot does not show", edit.line)));
     }
     Ok(Change {
         id: format!("domain-{}", name.to_ascii_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-")),
@@ -102,8 +103,7 @@ fn laid_out(name: &str, settings: bool, on: &Setting<'_, '_>) -> Result<Change, 
         precondition: vec![Condition::program("virsh", "libvirt-clients"), Condition::Exists { path: act.path() }],
         proof: vec![Proof::Guest { domain: name.to_owned() }],
         acts: vec![Act::Domain(act)],
-        note: "the guest keeps what it has until it is shut down and started; then PCI addresses in it are others: names of interfaces that follow \
-               them, and topology files made for the old ones, change with them (linerate vm nccl writes the file)"
+        note: "the guest keeps its layout until it is shut down and started; then its PCI addresses change, and with them the interface names that follow them and the topology files (linerate vm nccl writes the new file)"
             .to_owned(),
         ..Change::default()
     })

@@ -39,7 +39,7 @@ impl Kind for KernelArguments {
     fn open(&self, action: &Action, _: &Setting<'_, '_>) -> Option<String> {
         let Action::KernelArgs { add, .. } = action else { return None };
         let word = add.iter().find(|w| w.ends_with("=N"))?;
-        Some(format!("decide the number in {word}; the kernel arguments are: {}", add.join(" ")))
+        Some(format!("choose the number in {word}; the kernel arguments are: {}", add.join(" ")))
     }
 
     fn through(&self) -> Through {
@@ -69,7 +69,7 @@ fn change(actions: &[&Action], on: &Setting<'_, '_>) -> Result<Change, Refusal> 
     let asked = boot::KernelArgs { step: KERNEL_ARGS, add: &add, remove: &remove, trial: on.options.trial };
     let elsewhere = on.options.export && matches!(on.platform.boot, Boot::Talos | Boot::OpenShift | Boot::Unknown(_));
     let written = if elsewhere {
-        Written { note: "for another system to make: nothing is run on this node".to_owned(), ..Written::default() }
+        Written { note: "another system has to make it: nothing is run on this node".to_owned(), ..Written::default() }
     } else {
         boot::permanent(asked, on.platform, on.snapshot)?
     };

@@ -34,7 +34,7 @@ impl Kind for Limits {
 
     fn open(&self, action: &Action, _: &Setting<'_, '_>) -> Option<String> {
         let (limit, value) = of(action)?;
-        value.contains(' ').then(|| format!("decide how large {limit} is to be ({value})"))
+        value.contains(' ').then(|| format!("choose a value for {limit} ({value})"))
     }
 
     fn on_talos(&self) -> Option<&'static str> {
@@ -71,7 +71,7 @@ fn one(limit: &str, value: &str, s: &Snapshot) -> Result<Change, Refusal> {
             });
         }
         (limit, _) => {
-            return Err(Refusal::no(format!("no way is known to set the limit {}", limit.escape_default())));
+            return Err(Refusal::no(format!("linerate knows no way to set the limit {}", limit.escape_default())));
         }
     }
     // `*` does not mean root (limits.conf(5)).
@@ -88,7 +88,7 @@ fn one(limit: &str, value: &str, s: &Snapshot) -> Result<Change, Refusal> {
     }
     if files.is_empty() {
         return Err(Refusal::Already {
-            reason: format!("{LIMITS} says so: it holds in new sessions, and in services that are started again"),
+            reason: format!("{LIMITS} has this line: it holds in new sessions, and in services that are started again"),
         });
     }
     let mut change = Vec::new();

@@ -68,7 +68,7 @@ fn options(asked: &[ModuleOption<'_>], platform: &Platform, s: &Snapshot) -> Res
     let file = ours::with_lines(s, OPTIONS, "module-options", &lines, |line| !asked.iter().any(|o| sets(line, o)))?;
     let Some(file) = file else {
         return Err(Refusal::Already {
-            reason: format!("{OPTIONS} says so: it holds from the next load of the module on"),
+            reason: format!("{OPTIONS} has this line: it holds from the next load of the module on"),
         });
     };
     let (rebuild, package, note) = initramfs(platform, s, OPTIONS, "options")?;

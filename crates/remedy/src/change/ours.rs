@@ -13,7 +13,7 @@ const MOST: usize = 64 * 1024;
 pub(super) fn there<'s>(s: &'s Snapshot, path: &str) -> Result<Option<&'s str>, Refusal> {
     let unread = || {
         Refusal::no(format!(
-            "{path} is there, and its content is not in the source: collect again with this version, as root"
+            "{path} exists, but its content is not in the source: collect again with this version, as root"
         ))
     };
     let id = match s.resolve(path.trim_start_matches('/')) {
@@ -28,7 +28,7 @@ pub(super) fn there<'s>(s: &'s Snapshot, path: &str) -> Result<Option<&'s str>, 
                 "{path} holds what linerate did not write and does not capture ({MARK}): move that to a file of its own first"
             ))),
             Ok(text) => Ok(Some(text)),
-            Err(_) => Err(Refusal::no(format!("{path} is there and is no text"))),
+            Err(_) => Err(Refusal::no(format!("{path} exists and is not text"))),
         },
         _ => Err(unread()),
     }

@@ -77,8 +77,7 @@ fn off(interfaces: &[&str], s: &Snapshot) -> Result<Change, Refusal> {
         summary: format!("switch the global pause of {} off now and after each boot", interfaces.join(", ")),
         precondition: vec![Condition::program("ethtool", "ethtool"), Condition::program("systemctl", "systemd")],
         acts,
-        note: "a profile of NetworkManager or a .link file that sets pause sets it again when the link comes up: \
-               set it off there instead; the switch port is to agree"
+        note: "if a NetworkManager profile or a .link file sets pause, it sets it again when the link comes up: switch it off there instead; the switch port must agree"
             .to_owned(),
         ..Change::default()
     })

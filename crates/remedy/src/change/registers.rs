@@ -121,7 +121,7 @@ fn acs(asked: &[Bits], node: &Node<'_>, s: &Snapshot) -> Result<Change, Refusal>
         let mask = a.clear | a.set;
         if a.clear & a.set != 0 || mask == 0 || mask > 0x7f {
             return Err(Refusal::no(format!(
-                "ACS bits to clear ({:#x}) and to set ({:#x}) of {} make no sense",
+                "ACS bits to clear ({:#x}) and to set ({:#x}) of {} are not valid",
                 a.clear, a.set, a.port
             )));
         }
@@ -132,8 +132,7 @@ fn acs(asked: &[Bits], node: &Node<'_>, s: &Snapshot) -> Result<Change, Refusal>
     }
     let mut rendered = unit("linerate-acs.service", "acs", "ACS control bits, set by linerate", pairs, s)?;
     rendered.summary = "set the ACS control bits now and at each boot".into();
-    rendered.note = "the kernel's IOMMU groups do not learn of it before they are made again; a port that is reset, or a node that sleeps, \
-                     gets the kernel's own value back until the unit is started again".into();
+    rendered.note = "the kernel does not update its IOMMU groups until they are made again; a reset of the port, or a sleep of the node, brings the kernel's own value back until the unit is started again".into();
     Ok(rendered)
 }
 
@@ -149,7 +148,7 @@ fn device_control(asked: &[Asked<'_>], node: &Node<'_>, s: &Snapshot) -> Result<
     }
     let mut rendered = unit("linerate-registers.service", "registers", "PCI registers, set by linerate", pairs, s)?;
     rendered.summary = "set fields of Device Control now and at each boot".into();
-    rendered.note = "a reset of the function (its driver's, or of its firmware) puts the old value back until the unit is started again".into();
+    rendered.note = "a reset of the function (by its driver, or of its firmware) brings the old value back until the unit is started again".into();
     Ok(rendered)
 }
 
@@ -175,13 +174,13 @@ fn field(a: &Asked<'_>, e: &Express) -> Result<Field, Refusal> {
         "max-read-request" => {
             let now = e.max_read_request.ok_or_else(|| unknown(a.function, "MaxReadReq"))?;
             let (Some(before), Some(after)) = (request(u32::from(now)), request(a.value)) else {
-                return Err(Refusal::no(format!("a largest read request of {} bytes does not exist", a.value)));
+                return Err(Refusal::no(format!("{} bytes is not a valid largest read request", a.value)));
             };
             Ok(Field { register: "CAP_EXP+8.w", mask: 0x7000, before, after })
         }
         "relaxed-ordering" => flag("CAP_EXP+8.w", 0x10, e.relaxed_ordering),
         "ten-bit-tag" => flag("CAP_EXP+28.w", 0x1000, e.ten_bit_tag_enabled),
-        other => Err(Refusal::no(format!("no field {} of Device Control is known", other.escape_default()))),
+        other => Err(Refusal::no(format!("Device Control has no known field {}", other.escape_default()))),
     }
 }
 

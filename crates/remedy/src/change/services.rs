@@ -60,7 +60,7 @@ fn enabled(service: &str, s: &Snapshot) -> Result<Change, Refusal> {
     }
     let seen = BUSY.map(|dir| is_in(s, dir, &unit));
     if seen.contains(&Some(true)) {
-        return by_hand(format!("{unit} is enabled or runs, and does not do its work: read journalctl -u {unit}"));
+        return by_hand(format!("{unit} is enabled or runs, but does not do its work: read journalctl -u {unit}"));
     }
     if seen.contains(&None) {
         return by_hand(format!(
@@ -72,7 +72,7 @@ fn enabled(service: &str, s: &Snapshot) -> Result<Change, Refusal> {
         summary: format!("start {unit} now and at each boot"),
         precondition: vec![Condition::program("systemctl", "systemd")],
         acts: vec![ours::run(&["systemctl", "enable", "--now", &unit], &["systemctl", "disable", "--now", &unit], 120)],
-        note: "where the program does not fit the driver's version, it does not stay up: the proof shows it".to_owned(),
+        note: "if the program does not fit the driver's version, it does not stay up: the proof shows it".to_owned(),
         ..Change::default()
     })
 }

@@ -82,7 +82,7 @@ fn values(asked: &[Sysfs<'_>], s: &Snapshot) -> Result<Change, Refusal> {
     }
     let (files, mut note) = lasting(asked, s)?;
     if now.is_empty() && files.is_empty() {
-        return Err(Refusal::Already { reason: "the values are so, and are written at each boot".into() });
+        return Err(Refusal::Already { reason: "the values are set, and are written at each boot".into() });
     }
     if asked.iter().any(|a| a.path.starts_with("/sys/class/") || a.path.starts_with("/sys/bus/")) {
         note.push_str("; a device that appears later than systemd-tmpfiles-setup at boot is not written: the proof after a reboot shows it");
@@ -182,7 +182,7 @@ fn by_tuned(asked: &[Sysfs<'_>], s: &Snapshot, old: String) -> Result<(Vec<Act>,
         &["tuned-adm", "profile", &old],
         60,
     );
-    let note = format!("tuned is in force here: a profile that includes {old} and adds these values takes its place");
+    let note = format!("tuned is active here: a new profile, which includes {old} and adds these values, replaces it");
     Ok((file.into_iter().chain([switch]).collect(), note))
 }
 

@@ -17,7 +17,7 @@ fn check<'w>(
 
 fn refusal(word: &str, what: &str) -> Refusal {
     let shown: String = word.chars().take(40).flat_map(char::escape_default).collect();
-    Refusal::no(format!("\"{shown}\" is no {what}: it is not written to a file or given to a program"))
+    Refusal::no(format!("\"{shown}\" is not a valid {what}: it is not written to a file or given to a program"))
 }
 
 fn alnum(b: u8) -> bool {

@@ -7,8 +7,8 @@ use linerate_facts::moves::ERRORS;
 type Register = (usize, usize, &'static str, &'static str);
 
 const STATUS: &str = "status bits follow what the device does";
-const LINK: &str = "the link trains by itself; rules judge its speed and width";
-const VECTORS: &str = "interrupt vectors are dealt out at each start of a driver";
+const LINK: &str = "the link retrains by itself; rules judge its speed and width";
+const VECTORS: &str = "interrupt vectors are assigned at each start of a driver";
 const MAILBOX: &str = "a window through which tools talk to the device";
 const POWER: &str = "power states follow the load";
 

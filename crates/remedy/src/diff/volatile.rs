@@ -34,7 +34,7 @@ const SMI: &str = "`nvidia-smi -q*";
 const CLOCK: &str = "clock frequencies follow load and heat";
 const SENSOR: &str = "temperature, power, clocks and load are sensors";
 const MEMORY: &str = "free memory follows what runs";
-const AGAIN: &str = "it says again what the registers and files say, which are compared themselves";
+const AGAIN: &str = "it repeats what registers and files say, and those are compared";
 
 /// Modules that come and go with what happens to be used: sums, ciphers, filesystems, packet filters, tunnels, loops.
 const ON_DEMAND: &[&str] = &[
@@ -92,9 +92,9 @@ const LOADED: &str = "it is loaded by whoever first needs it, and is not on the 
 pub const VOLATILE: &[Volatile] = &[
     all("proc/sys/kernel/random/boot_id", "each boot has its own"),
     all("proc/uptime", "time passes"),
-    all("run/systemd/network", "a directory that each boot makes; what is in it is compared by itself"),
+    all("run/systemd/network", "each boot makes this directory; its content is compared separately"),
     all("proc/self", "a link to the process that reads it"),
-    all("proc/loadavg", "load is momentary"),
+    all("proc/loadavg", "load changes all the time"),
     all("proc/stat", COUNTS),
     all("proc/interrupts", COUNTS),
     all("proc/1/cgroup", "it names the session that read"),
@@ -108,7 +108,7 @@ pub const VOLATILE: &[Volatile] = &[
         &["*"],
         "users and addresses of a module change at each load; which modules there are does not",
     ),
-    values("proc/driver/nvidia/gpus/*/information", &["IRQ"], "interrupt numbers are dealt out at each boot"),
+    values("proc/driver/nvidia/gpus/*/information", &["IRQ"], "interrupt numbers are assigned at each boot"),
     all("**/aer_dev_*", COUNTS),
     all("**/aer_rootport_*", COUNTS),
     all("**/counters/*", COUNTS),
@@ -118,7 +118,7 @@ pub const VOLATILE: &[Volatile] = &[
     values("**/enable", &["*"], "it counts the drivers that use the function"),
     values("**/net/*/carrier", &["*"], LINKS),
     values("**/net/*/duplex", &["*"], LINKS),
-    all("**/net/*/ifindex", "the kernel counts interfaces anew at each start"),
+    all("**/net/*/ifindex", "the kernel numbers interfaces anew at each boot"),
     all("run/NetworkManager/devices/*", "NetworkManager notes its devices by the kernel's numbers"),
     values("**/free_hugepages", &["*"], MEMORY),
     values("sys/devices/system/node/*/meminfo", &["*"], MEMORY),
@@ -144,8 +144,8 @@ pub const VOLATILE: &[Volatile] = &[
     parts(SMI, &["replay*"], COUNTS),
     parts(SMI, &["*violation*"], COUNTS),
     parts(SMI, &["*_count*"], COUNTS),
-    parts(SMI, &["process*"], "which programs run is momentary"),
-    parts(SMI, &["pid"], "which programs run is momentary"),
+    parts(SMI, &["process*"], "the running programs change all the time"),
+    parts(SMI, &["pid"], "the running programs change all the time"),
     parts(SMI, &["used_memory"], MEMORY),
     all("`ethtool -S*", COUNTS),
     all("`rdma -j statistic*", COUNTS),

@@ -62,11 +62,12 @@ pub fn ansible(plan: &Plan) -> Export {
 
 /// Looks at a condition before anything is changed. What holds only until the change is made is left out: a playbook runs again and again.
 fn look(step: &str, condition: &Condition) -> Result<Y, (String, &'static str)> {
-    const WORD: &str = "Ansible reads one of its words as more than itself: look yourself";
-    const ONCE: &str = "a playbook runs again on a node that it has changed: look at it yourself before the first time";
+    const WORD: &str = "one of its words has a special meaning in Ansible: check it yourself";
+    const ONCE: &str =
+        "a playbook also runs on nodes that it has changed already: check this yourself before the first run";
     let asks = |what: String, argv: &[&str]| match as_it_is(argv) {
         Ok(()) => Ok(Y::Map(command(&format!("{step}: {what}"), argv, false))),
-        Err(_) => Err((format!("the look whether {what}"), WORD)),
+        Err(_) => Err((format!("the check whether {what}"), WORD)),
     };
     match condition {
         Condition::Program { name, .. } => asks(format!("{name} is installed"), &["sh", "-c", FOUND, "sh", name]),
@@ -75,14 +76,14 @@ fn look(step: &str, condition: &Condition) -> Result<Y, (String, &'static str)> 
             let task = command(&format!("{step}: the kernel is not locked down"), &["sh", "-c", LOCKDOWN], false);
             Ok(Y::Map(task))
         }
-        Condition::Value { path, value } => Err((format!("the look whether {path} reads {value}"), ONCE)),
+        Condition::Value { path, value } => Err((format!("the check whether {path} reads {value}"), ONCE)),
         Condition::Cmdline { has, lacks } => {
             let list = |say: &str, words: &[String]| {
                 (!words.is_empty()).then(|| format!("{say} {}", words.join(" "))).into_iter().collect::<String>()
             };
             let all = [list("has", has), list("has not", lacks)].into_iter().filter(|l| !l.is_empty());
             let what = all.collect::<Vec<_>>().join(" and ");
-            Err((format!("the look whether the running kernel's line {what}"), ONCE))
+            Err((format!("the check whether the running kernel's line {what}"), ONCE))
         }
     }
 }

@@ -14,7 +14,7 @@ pub fn cloud_init(plan: &Plan) -> Export {
     let mut rest = Rest::of(plan);
     let (mut files, mut run): (Vec<Y>, Vec<Y>) = (Vec::new(), Vec::new());
     for step in &plan.steps {
-        rest.leave_trial(step, "a new node has no start to fall back to: the change is made at once");
+        rest.leave_trial(step, "a new node has no boot to fall back to: the change is made at once");
         for act in &step.change {
             match act.shown().deed(step) {
                 // All files are written before the first program: the last content of a path counts.
@@ -48,7 +48,7 @@ pub fn cloud_init(plan: &Plan) -> Export {
     }
     if plan.disruption() >= Disruption::DrainReboot {
         let state =
-            Y::map([("mode", Y::str("reboot")), ("message", Y::str("linerate: what needs a reboot comes into force"))]);
+            Y::map([("mode", Y::str("reboot")), ("message", Y::str("linerate: reboot to apply what needs it"))]);
         entries.push(("power_state".into(), state));
     }
     let head = rest.head(plan, "User data of cloud-init. Paths of devices are those of the node of the plan.");

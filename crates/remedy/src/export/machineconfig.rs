@@ -66,8 +66,7 @@ impl Parts {
                 self.args.extend(add.iter().map(|a| (*a).to_owned()));
                 if !remove.is_empty() {
                     return Err(
-                        "added arguments are carried; spec.kernelArguments cannot remove any: take them out of the MachineConfig, \
-                                or of the install, that sets them",
+                        "only added arguments are in it; spec.kernelArguments cannot remove any: take them out of the MachineConfig, or of the install, that sets them",
                     );
                 }
             }
@@ -86,10 +85,12 @@ impl Parts {
                 let dropin = Y::map([("name", Y::str(*name)), ("contents", Y::str(file.content))]);
                 named(&mut self.units, unit).1.push(dropin);
             }
-            Piece::Mtu { .. } | Piece::Address { .. } => return Err("the network is NMState's: --format nmstate"),
+            Piece::Mtu { .. } | Piece::Address { .. } => {
+                return Err("NMState configures the network: use --format nmstate");
+            }
             Piece::Gone { .. } => return Err("Ignition removes no files"),
             Piece::NicFirmware { .. } => {
-                return Err("firmware is the NIC configuration operator's: --format nicconfig");
+                return Err("the NIC configuration operator sets firmware: use --format nicconfig");
             }
             Piece::Left { why, .. } => return Err(why),
             Piece::Run { .. } => return Err("a MachineConfig runs no programs"),

@@ -53,7 +53,7 @@ pub struct LeftOut {
 pub enum ExportError {
     /// A MachineConfig for a pool that does not exist is applied by nobody, without a word.
     #[error(
-        "there is no MachineConfigPool {pool:?} ({}): no node would take a MachineConfig for it. Name one that `oc get mcp` shows",
+        "there is no MachineConfigPool {pool:?} ({}): no node would take a MachineConfig for it. Give one that `oc get mcp` shows",
         shown(known)
     )]
     NoPool {
@@ -64,7 +64,7 @@ pub enum ExportError {
     },
     /// The node is not one that the Machine Config Operator owns.
     #[error(
-        "this node is no node of OpenShift ({platform}): a MachineConfig changes RHCOS nodes only. Leave out --format machineconfig, and `linerate plan` \
+        "this node is not an OpenShift node ({platform}): a MachineConfig changes RHCOS nodes only. Leave out --format machineconfig, and `linerate plan` \
          writes the changes for this platform"
     )]
     NotOpenShift {
@@ -90,10 +90,10 @@ fn shown(known: &[String]) -> String {
 
 /// Why the trial of a step is not in a form that is carried out on a node.
 const TRIAL: &str =
-    "a trial start needs somebody who looks at it: here the change is made at once, and nothing falls back";
+    "a trial boot needs somebody who watches it: here the change is made at once, and nothing falls back";
 
 /// Why words with a NUL are in no script.
-pub(crate) const NUL: &str = "it holds a character that no shell word can";
+pub(crate) const NUL: &str = "it holds a character that a shell word cannot hold";
 
 /// Why an act is not in a form that is carried out on a node.
 #[derive(Debug, thiserror::Error)]

@@ -38,7 +38,7 @@ pub fn nicconfig(plan: &Plan, nics: &[NicType]) -> Export {
     let mut cards: BTreeMap<Bdf, Vec<(String, String)>> = BTreeMap::new();
     for (step, piece) in pieces(plan) {
         let Piece::NicFirmware { device, parameter, value } = piece else {
-            rest.leave(&step.id, piece.what(), "it is no setting of a NIC's firmware");
+            rest.leave(&step.id, piece.what(), "it is not a setting of NIC firmware");
             continue;
         };
         match device.parse::<Bdf>().ok().filter(|b| nics.iter().any(|n| n.device == *b)) {
@@ -62,7 +62,7 @@ pub fn nicconfig(plan: &Plan, nics: &[NicType]) -> Export {
     for (n, ((id, link, vfs, settings), devices)) in alike.iter().enumerate() {
         text.push_str("---\n");
         if host.is_none() {
-            text.push_str("# No nodeSelector: the plan does not name its node. As it is, it is for all nodes with such cards at these addresses.\n");
+            text.push_str("# No nodeSelector: the plan does not name its node. Without one, this is for all nodes with such cards at these addresses.\n");
         }
         text.push_str(&template(n, host, *id, *link, *vfs, settings, devices).document());
     }

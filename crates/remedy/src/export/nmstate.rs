@@ -22,7 +22,7 @@ pub fn nmstate(plan: &Plan) -> Export {
         let name = match &piece {
             Piece::Mtu { interface, .. } | Piece::Address { interface, .. } => *interface,
             other => {
-                rest.leave(&step.id, other.what(), "it is no configuration of the network");
+                rest.leave(&step.id, other.what(), "it is not a network setting");
                 continue;
             }
         };

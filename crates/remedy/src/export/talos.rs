@@ -95,7 +95,7 @@ impl Parts {
                 self.args.extend(add.iter().map(|a| (*a).to_owned()));
                 if !remove.is_empty() {
                     return Err(
-                        "added arguments are carried; the others are taken out of the schematic, or of extraKernelArgs, that set them",
+                        "only added arguments are in it; take the others out of the schematic, or of extraKernelArgs, that set them",
                     );
                 }
             }

@@ -111,10 +111,10 @@ pub struct Refused {
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     /// Not JSON of this form.
-    #[error("it is no plan of this version: {0}")]
+    #[error("it is not a plan of this version: {0}")]
     Form(#[from] serde_json::Error),
     /// Another form.
-    #[error("it is a {0:?}, and this version reads {SCHEMA}")]
+    #[error("it is a {0:?}, but this version reads {SCHEMA}")]
     Schema(String),
     /// Changed after it was made.
     #[error(

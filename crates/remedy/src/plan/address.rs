@@ -20,12 +20,12 @@ pub(super) fn refused(cx: &Cx<'_, '_>, interface: &str) -> Option<String> {
     }
     let Some(cidr) = one.v4() else {
         return Some(format!(
-            "{OPTION} {one} is of IPv6, and the finding asks for IPv4: where the network is IPv6, set NCCL_IB_ADDR_FAMILY=AF_INET6 instead"
+            "{OPTION} {one} is IPv6, but the finding asks for IPv4: if the network is IPv6, set NCCL_IB_ADDR_FAMILY=AF_INET6 instead"
         ));
     };
     if cx.snapshot.manifest.redacted && !cidr.address.is_private() {
         return Some(format!(
-            "the source is redacted: whether {cidr} meets an address that is there cannot be decided; plan from the node, or collect with --no-redact"
+            "the source is redacted: it is not known whether {cidr} conflicts with an existing address; plan from the node, or collect with --no-redact"
         ));
     }
     of_others(cx, interface, cidr).or_else(|| of_ports(cx, interface, cidr)).or_else(|| of_files(cx, interface, cidr))
@@ -55,7 +55,7 @@ fn of_ports(cx: &Cx<'_, '_>, interface: &str, cidr: Cidr) -> Option<String> {
 fn of_files(cx: &Cx<'_, '_>, interface: &str, cidr: Cidr) -> Option<String> {
     files::configured(cx.snapshot, interface).into_iter().find_map(|c| match c.fit {
         Fit::Yes => Some(format!(
-            "{} gives {interface} {} already, and the port has no GID of it: see why that is not in force (ip address show dev {interface})",
+            "{} gives {interface} {} already, and the port has no GID of it: find out why that is not in force (ip address show dev {interface})",
             c.path, c.cidr
         )),
         Fit::No | Fit::Maybe if c.cidr.overlaps(cidr) => {
@@ -77,13 +77,13 @@ pub(super) fn unasked(cx: &Cx<'_, '_>, wishes: &[Wish], out: &mut Vec<Refused>) 
     for g in cx.options.addresses.iter().filter(|g| !asks.contains(&g.interface.as_str())) {
         let there = cx.node.net.known().into_iter().flatten().any(|d| d.name == g.interface);
         let why =
-            if there { "no finding asks for an address of it" } else { "the source does not show this interface" };
+            if there { "no finding asks for an address for it" } else { "the source does not show this interface" };
         let those =
             if asks.is_empty() { "none does".to_owned() } else { format!("those that do: {}", asks.join(", ")) };
         out.push(Refused {
             rules: vec!["rdma/gid-table".to_owned()],
             summary: format!("give {} the address {}/{}", g.interface, g.address, g.prefix),
-            reason: format!("{why} ({those}): an address is planned for a RoCE port that has none of IPv4"),
+            reason: format!("{why} ({those}): an address is planned only for a RoCE port without an IPv4 address"),
             unless: None,
         });
     }

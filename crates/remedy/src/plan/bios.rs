@@ -15,21 +15,22 @@ pub(super) fn menus(s: &Snapshot, setting: &str, value: &str) -> Vec<String> {
             || word == "hpe" && maker.contains("hewlett")
             || word == "dgx" && maker.contains("nvidia")
     };
-    let mut out = vec![format!("in the firmware's set-up: {setting} = {value}; it counts after a reboot through POST")];
+    let mut out =
+        vec![format!("in the firmware setup: {setting} = {value}; it takes effect after a reboot through POST")];
     for found in names::of(setting) {
         if !found.note.is_empty() {
-            out.push(format!("a hint (field note N2 calls it so, the set-up may not): {}", found.note));
+            out.push(format!("hint (the name in field note N2; your setup may use another): {}", found.note));
         }
         for (vendor, menu) in found.menus.iter().filter(|(v, _)| is_this(v)) {
-            out.push(format!("a hint ({vendor}'s published set-up, other releases differ): {menu}"));
+            out.push(format!("hint (published setup of {vendor}; other releases differ): {menu}"));
         }
         let known = found.attributes.iter().filter(|(_, vendor)| is_this(vendor));
         let known: Vec<String> = known.map(|(name, vendor)| format!("{name} ({vendor})")).collect();
         if !known.is_empty() {
-            out.push(format!("over Redfish its attribute was seen as: {}", known.join(", ")));
+            out.push(format!("names of its attribute seen over Redfish: {}", known.join(", ")));
         }
     }
-    out.push("with the node's BMC named by --redfish, the plan finds the attribute and sets it".to_owned());
+    out.push("if --redfish gives the node's BMC, the plan finds the attribute and sets it".to_owned());
     out
 }
 

@@ -102,7 +102,7 @@ impl All<'_, '_, '_> {
     /// No fix at all: that one does no harm has to be seen.
     fn nothing(&self, most: usize) -> Plan {
         let why = format!(
-            "no plan was found that makes nothing worse within {most} simulations of this node: plan fewer rules at a time, with --fix RULE"
+            "{most} simulations of this node found no plan that makes nothing worse: plan fewer rules at a time, with --fix RULE"
         );
         let left = self.wishes.iter().map(|w| (w.rule.clone(), why.clone())).collect();
         self.make(&Held { cancelled: Vec::new(), left })
@@ -185,7 +185,7 @@ fn useful(held: &Held, plan: &Plan, seen: &Simulated) -> Option<Held> {
         .filter(|rule| plan.steps.iter().filter(|s| s.rules.contains(rule)).all(whole) && !changed(rule));
     let mut next = held.clone();
     next.left.extend(idle.map(|rule| {
-        let why = format!("in the simulation of the whole plan nothing of {rule} changes: something else is missing");
+        let why = format!("in the simulation of the whole plan no answer of {rule} changes: something else is missing");
         (rule, why)
     }));
     (next.left.len() > held.left.len()).then_some(next)
@@ -228,7 +228,7 @@ fn reason(worse: &[&Changed]) -> String {
     let mut others: Vec<&str> = worse.iter().map(|c| c.rule.as_str()).filter(|r| *r != first.rule).collect();
     others.sort_unstable();
     others.dedup();
-    let more = if others.is_empty() { String::new() } else { format!("; worse, too: {}", others.join(", ")) };
+    let more = if others.is_empty() { String::new() } else { format!("; also worse: {}", others.join(", ")) };
     format!(
         "in the simulation {} becomes {} for {} (now {}): {}{more}",
         first.rule, first.after, first.subject, first.before, first.message

@@ -16,7 +16,7 @@ pub(super) fn add(cx: &Cx<'_, '_>, out: &mut Parts) -> Option<KubeNode> {
     let mut changes: Vec<(&Wanted, Option<&String>)> = Vec::new();
     for wanted in &asked.wanted {
         let before = asked.labels.get(&wanted.key);
-        let already = (before == wanted.value.as_ref()).then(|| "it is so already: the API shows it".to_owned());
+        let already = (before == wanted.value.as_ref()).then(|| "already done: the API shows it".to_owned());
         let claim = || wanted.value.as_ref().and_then(|_| unfounded(cx, out));
         match foreign.clone().or(already).or_else(claim) {
             Some(reason) => {
@@ -59,15 +59,15 @@ fn unfounded(cx: &Cx<'_, '_>, out: &Parts) -> Option<String> {
         let (rule, subject) = (v.rule.id, v.finding.subject.to_string());
         match v.finding.status {
             Status::Fail if !cured(rule, &subject) => {
-                Some(format!("{rule} fails for {subject}, and no step of this plan cures it"))
+                Some(format!("{rule} fails for {subject}, and no step of this plan fixes it"))
             }
             Status::Unknown => Some(format!("{rule} cannot be judged for {subject}: {}", v.finding.message)),
             _ => None,
         }
     });
     let held = || named().any(|v| matches!(v.finding.status, Status::Pass | Status::Fail));
-    let open = open.or_else(|| (!held()).then(|| "none of the rules that --fix names holds for this node".to_owned()));
-    open.map(|why| format!("a label says what the node does, and that is not proven: {why}"))
+    let open = open.or_else(|| (!held()).then(|| "none of the rules in --fix applies to this node".to_owned()));
+    open.map(|why| format!("a label describes what the node does, and that is not proven: {why}"))
 }
 
 fn step(cx: &Cx<'_, '_>, node: &KubeNode, changes: &[(&Wanted, Option<&String>)]) -> Step {
@@ -79,7 +79,7 @@ fn step(cx: &Cx<'_, '_>, node: &KubeNode, changes: &[(&Wanted, Option<&String>)]
     let (gone, put) = (words(false), words(true));
     let gone = (!gone.is_empty()).then(|| format!("take off {gone}"));
     let some_put = !put.is_empty();
-    let put = some_put.then(|| format!("put {put} when all else is proven"));
+    let put = some_put.then(|| format!("put {put} when everything else is proven"));
     let what: Vec<String> = [gone, put].into_iter().flatten().collect();
     let rules = if some_put { promises(cx) } else { Vec::new() };
     let mut note = vec![
@@ -88,7 +88,7 @@ fn step(cx: &Cx<'_, '_>, node: &KubeNode, changes: &[(&Wanted, Option<&String>)]
     ];
     if some_put && cx.options.fix.is_empty() {
         note.push(
-            "no rule is named by --fix: labels are put when the other steps are proven, whatever else the node does"
+            "--fix names no rule: labels are put when the other steps are proven, whatever else the node does"
                 .to_owned(),
         );
     }
@@ -192,7 +192,7 @@ mod tests {
         };
         assert_eq!(step.change, [label("old", Some("1"), None), label("new", None, Some("1"))]);
         assert_eq!(step.proof.len(), 2);
-        assert!(step.risk_note.contains("no rule is named"), "{}", step.risk_note);
+        assert!(step.risk_note.contains("--fix names no rule"), "{}", step.risk_note);
         assert_eq!(plan.kubernetes.map(|k| k.uid).as_deref(), Some("u"));
     }
 
@@ -200,7 +200,7 @@ mod tests {
     fn nothing_is_planned_that_is_so_already_or_is_anothers() {
         let plan = planned(false, None, asked(&["old=1", "new-"], None));
         assert!(plan.steps.is_empty() && plan.kubernetes.is_none() && plan.refused.len() == 2);
-        assert!(refused(&plan).contains("so already"));
+        assert!(refused(&plan).contains("already done"));
         let plan = planned(false, None, asked(&["old-"], Some(&"b".repeat(64))));
         assert!(plan.steps.is_empty() && refused(&plan).contains("another machine"), "{}", refused(&plan));
         assert_eq!(planned(false, None, asked(&["old-"], Some(&"a".repeat(64)))).steps.len(), 1);
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn a_label_claims_only_what_the_named_rules_show() {
         for (status, why) in [
-            (Some(Status::Fail), "no step of this plan cures it"),
+            (Some(Status::Fail), "no step of this plan fixes it"),
             (Some(Status::Unknown), "cannot be judged"),
             (Some(Status::NotApplicable), "none of the rules"),
             (None, "none of the rules"),

@@ -130,7 +130,7 @@ pub(super) fn cancel(p: &Pending, why: &str) -> Wish {
             value: p.back.clone().into(),
         },
     )
-    .because("somebody wanted this setting: it is cancelled because the node would be worse with it")
+    .because("somebody asked for this setting: it is cancelled because it would make the node worse")
     .prove(format!("mlxconfig -d {} -e q", p.device));
     let message =
         format!("{} {} → {} waits for a reset, and a reboot brings it into force; {why}", p.parameter, p.now, p.next);

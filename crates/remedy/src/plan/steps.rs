@@ -145,7 +145,7 @@ fn finished(c: Change, of: &[&Wish], terms: Terms) -> Step {
 fn refused(w: &Wish, refusal: &Refusal, out: &mut Parts) {
     match refusal {
         Refusal::No { reason, unless } => say_no(&mut out.refused, w, reason.clone(), unless.clone()),
-        Refusal::Already { reason } => say_no(&mut out.refused, w, format!("it is so already: {reason}"), None),
+        Refusal::Already { reason } => say_no(&mut out.refused, w, format!("already done: {reason}"), None),
         Refusal::ByHand { how, reread } => hand::add(&mut out.by_hand, w, how.clone(), reread.clone()),
     }
 }

@@ -168,7 +168,7 @@ fn boot(s: &Snapshot, p: &Platform, variant: Option<&str>, because: &mut Because
         }
         _ => is(
             Boot::Unknown("neither GRUB with update-grub or grubby, nor systemd-boot, a unified image or rpm-ostree was recognised".into()),
-            "nothing of what is known was found",
+            "no known boot loader was found",
         ),
     }
 }

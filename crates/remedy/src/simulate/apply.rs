@@ -24,13 +24,13 @@ pub(super) fn written(sim: &mut Sim<'_>, effect: &Effect, reboots: bool) {
         // Without a reboot in the plan an option holds from some later load on.
         Effect::ModuleOption { module, option, .. } if !reboots => {
             sim.cannot(format!(
-                "{option} of {module} holds from the module's next load on, which this plan does not bring"
+                "{option} of {module} takes effect at the module's next load, which this plan does not cause"
             ));
         }
         // A unit writes registers now, and again after the start of the kernel, when firmware and kernel have written theirs.
         Effect::Register { .. } | Effect::ModuleOption { .. } | Effect::Cmdline { .. } => {}
         Effect::ModuleBlocked { name } if !reboots => {
-            sim.cannot(format!("{name} stays until the next boot, which this plan does not bring"));
+            sim.cannot(format!("{name} stays until the next boot, which this plan does not cause"));
         }
         Effect::ModuleBlocked { .. } => {}
         Effect::Domain(act) => domain::defined(sim, act),
@@ -71,7 +71,7 @@ fn self_value(sim: &mut Sim<'_>, path: &str, value: &str) {
         if !see::looked(&sim.s, path) {
             return;
         }
-        sim.cannot(format!("{path} is not there: what the kernel makes of {value} is not known"));
+        sim.cannot(format!("{path} does not exist: what the kernel makes of {value} is not known"));
         return;
     };
     if is_value(old.trim(), value) {

@@ -24,7 +24,7 @@ fn vm<'a>(cx: &'a Cx<'_>, domain: &str) -> Option<&'a Vm> {
 
 fn due(vm: &Vm) -> Option<String> {
     let what = vm.awaits()?;
-    Some(format!("the domain is defined anew, and the guest runs with what it had before ({what}): {START}"))
+    Some(format!("the domain is redefined, but the guest runs with what it had before ({what}): {START}"))
 }
 
 /// The guest, read beside the domain with which it runs.
@@ -59,7 +59,7 @@ pub(super) fn prove(cx: &Cx<'_>, domain: &str) -> Answer {
     let judged = audit(&node, &beside, &[rule]);
     let subject = format!("domain {domain}");
     let Some(v) = judged.verdicts.iter().find(|v| v.finding.subject.to_string() == subject) else {
-        return unseen(Outcome::Unknown(format!("{RULE} does not speak of the guest")));
+        return unseen(Outcome::Unknown(format!("{RULE} has no answer for the guest")));
     };
     let message = v.finding.message.to_string();
     let outcome = match v.finding.status {

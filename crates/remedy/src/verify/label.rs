@@ -19,11 +19,11 @@ pub(super) fn prove(told: &Told, node: &str, key: &str, wanted: Option<&str>) ->
     let outcome = match wanted {
         _ if read == wanted => Outcome::Effective,
         Some(_) if told.labels_due.contains(key) => {
-            Outcome::Pending("it is put when all else of the plan is proven".to_owned())
+            Outcome::Pending("it is put when everything else in the plan is proven".to_owned())
         }
         Some(_) if read.is_some() => Outcome::Ineffective("it has another value: somebody else set it".to_owned()),
         Some(_) => Outcome::Ineffective("it is not there: it was not put, or somebody took it off".to_owned()),
-        None => Outcome::Ineffective("it is still there, or was put again: what sets it?".to_owned()),
+        None => Outcome::Ineffective("it is still there, or was put again: find out what sets it".to_owned()),
     };
     (outcome, read.map_or("no such label".to_owned(), |value| format!("{key}={value}")), place)
 }

@@ -21,10 +21,10 @@ pub(super) fn at(s: &Snapshot, path: &str) -> Look {
         Lookup::Found(id) => match s.kind(id) {
             EntryKind::File => match std::str::from_utf8(s.data(id)) {
                 Ok(text) => Look::Text(text.trim_ascii().to_owned(), s.describe(Place::of(id))),
-                Err(_) => Look::Unseen(words, "it is no text".to_owned()),
+                Err(_) => Look::Unseen(words, "it is not text".to_owned()),
             },
             EntryKind::CutFile => Look::Unseen(words, "only a part of it was kept".to_owned()),
-            _ => Look::Unseen(words, "it is no file".to_owned()),
+            _ => Look::Unseen(words, "it is not a file".to_owned()),
         },
         Lookup::Missing if looked(s, path) => Look::Absent(words),
         Lookup::Missing => {

@@ -202,7 +202,7 @@ pub fn verify_told(plan: &Plan, before: Option<&Snapshot>, after: &Snapshot, tol
     let now = audit(&node, after, rules);
     let mut limits = Vec::new();
     if let Identity::Unknown(why) = &machine {
-        limits.push(format!("whether this is the node of the plan is not known: {why}"));
+        limits.push(format!("it is not known whether this is the node of the plan: {why}"));
     }
     let rebooted = rebooted(plan, before, after);
     if rebooted.is_none() {

@@ -82,11 +82,11 @@ pub(super) fn not_so(cx: &Cx<'_>, step: &Step, reason: impl FnOnce() -> String) 
         let due = if step.disruption == Disruption::PowerCycle { "a power cycle" } else { "a reboot" };
         match cx.rebooted {
             Some(false) => {
-                return Outcome::Pending(format!("{due} is due: the boot is the one in which the plan was made"));
+                return Outcome::Pending(format!("{due} is due: the node was not rebooted since the plan was made"));
             }
             None => {
                 return Outcome::Unknown(format!(
-                    "it is not so, and whether the node was started since cannot be decided: reboot it and read it with `linerate collect` \
+                    "it is not in effect, and it is not known whether the node was rebooted since: reboot it and read it with `linerate collect` \
                      (probably: {})",
                     reason()
                 ));
@@ -113,8 +113,7 @@ fn by_rule(cx: &Cx<'_>, step: &Step, rule: &str, subject: &str) -> Answer {
     let outcome = match own.finding.status {
         Status::Pass => Outcome::Effective,
         Status::Fail if of_old_session(cx, step, own) => Outcome::Pending(
-            "the files are as written, and hold in new sessions and in services that are started again: what was read is the limit of \
-             the process that read the node; log in anew and collect again"
+            "the files are as written, and hold in new sessions and in services that are started again: what was read is the limit of the process that read the node; log in again and collect again"
                 .to_owned(),
         ),
         Status::Fail => {
@@ -124,7 +123,7 @@ fn by_rule(cx: &Cx<'_>, step: &Step, rule: &str, subject: &str) -> Answer {
             Some(see) => format!("{message}; {see}"),
             None => message.to_owned(),
         }),
-        Status::NotApplicable => Outcome::Unknown(format!("the rule does not hold here any more: {message}")),
+        Status::NotApplicable => Outcome::Unknown(format!("the rule no longer applies here: {message}")),
     };
     (outcome, read, place)
 }
@@ -149,11 +148,11 @@ fn of_others(cx: &Cx<'_>, rule: &str, subject: &str, all: &[&Verdict]) -> Answer
         if whole || still::is_there(cx, subject) {
             return (Outcome::Effective, read, place);
         }
-        let why = format!("{subject} is not on the node any more: what {rule} says of others does not prove it");
+        let why = format!("{subject} is no longer on the node: answers of {rule} about others do not prove it");
         return (Outcome::Unknown(why), read, place);
     }
     let worst = all.iter().map(|v| v.finding.status).max().unwrap_or(Status::Unknown);
-    let why = format!("{rule} does not speak of {subject} any more; of others it says: {}", worst.name());
+    let why = format!("{rule} no longer has an answer for {subject}; about others it says: {}", worst.name());
     (Outcome::Unknown(why), read, place)
 }
 
@@ -174,7 +173,7 @@ fn by_value(cx: &Cx<'_>, step: &Step, path: &str, wanted: &str) -> Answer {
             let why = || {
                 let known = reason::of_step(cx, step).or_else(|| reason::of_value(cx.after, path, wanted));
                 known.unwrap_or_else(|| {
-                    format!("it was written and not taken, or something sets {} again afterwards; this source does not show what", clip(&read))
+                    format!("it was written but not accepted, or something sets {} again afterwards; this source does not show what", clip(&read))
                 })
             };
             let outcome = not_so(cx, step, why);

@@ -61,7 +61,7 @@ fn of_module(s: &Snapshot, module: &str) -> Option<String> {
     if loaded(s, module)? {
         return None;
     }
-    let banned = blacklisted(s, module).map(|at| format!("{at} forbids to load {module}"));
+    let banned = blacklisted(s, module).map(|at| format!("{at} forbids loading {module}"));
     Some(banned.unwrap_or_else(|| {
         format!("{module} is not loaded: it is not built for this kernel, or loading it failed (see `journalctl -b -u systemd-modules-load`)")
     }))

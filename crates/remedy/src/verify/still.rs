@@ -83,7 +83,7 @@ mod tests {
         };
         assert_eq!(after(&["0000:00:03.0", "0000:00:04.0"]), ("effective", String::new()));
         let (name, reason) = after(&["0000:00:04.0"]);
-        assert!(name == "unknown" && reason.contains("not on the node any more"), "{name}: {reason}");
+        assert!(name == "unknown" && reason.contains("no longer on the node"), "{name}: {reason}");
     }
 
     #[test]

@@ -106,7 +106,7 @@ fn files_and_modules_of_the_step_are_looked_at() {
     let reason = |files: &[(&str, &str)]| judged(load.clone(), None, &snapshot("boot-2", files)).1;
     let modules = ("proc/modules", "mlx5_core 1 0 - Live 0\n");
     let got = reason(&[conf, modules, ("etc/modprobe.d/site-nvidia.conf", "\nblacklist nvidia_peermem\n")]);
-    assert_eq!(got, "/etc/modprobe.d/site-nvidia.conf:2 forbids to load nvidia_peermem");
+    assert_eq!(got, "/etc/modprobe.d/site-nvidia.conf:2 forbids loading nvidia_peermem");
     assert!(reason(&[conf, modules]).starts_with("nvidia_peermem is not loaded"), "{}", reason(&[conf, modules]));
     let loaded = ("proc/modules", "nvidia_peermem 1 0 - Live 0\n");
     assert!(reason(&[conf, loaded]).contains("has no option x"), "{}", reason(&[conf, loaded]));

@@ -5,7 +5,7 @@
 # Not in it:
 #   -: reseat the NIC: by hand
 #   bios: set the BIOS attribute ProcVtd to "Enable" (now "Disable"): it is set by Redfish, with the credentials of the BMC
-#   kernel-args: start the kernel once with iommu=pt panic=30: a trial start needs somebody who looks at it: here the change is made at once, and nothing falls back
+#   kernel-args: start the kernel once with iommu=pt panic=30: a trial boot needs somebody who watches it: here the change is made at once, and nothing falls back
 #   labels: take the label iommu-passthrough-u12-u25 off the Kubernetes node node7 (now iommu-passthrough-u12-u25=true): it is made where the Kubernetes API is reached, before anything is changed: kubectl label node node7 iommu-passthrough-u12-u25- --overwrite
 #   labels: put the label gpu.example.com/iommu=pt on the Kubernetes node node7 (it has none): it is made where the Kubernetes API is reached, when the node is proven: kubectl label node node7 'gpu.example.com/iommu=pt' --overwrite
 set -eu

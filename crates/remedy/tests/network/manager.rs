@@ -54,7 +54,7 @@ fn profiles_that_are_not_one_interfaces_own_are_left_to_people() {
         (KEYFILE.into(), own.replace(UUID, "99999999-2222-3333-4444-555555555555"), "ifcfg"),
         (KEYFILE.into(), String::new(), "ifcfg"),
         (run, own.clone(), "makes a copy"),
-        (spaced, own, "given to no program"),
+        (spaced, own, "passed to a program"),
     ];
     for (path, text, why) in cases {
         let how = by_hand(ask(both(), Network::NetworkManager, &managed((&path, &text))));

@@ -8,9 +8,9 @@ const HEAD: &str = "\
 # The zoo: healthy machines, and what breaks them
 
 Machines composed from public descriptions (`lab/nodes/healthy/*.toml`: each file names its sources). None of them may have a finding
-above low, none may be planned anything, and nothing may stay open that root can show. Their broken siblings
-(`lab/nodes/healthy/broken/`) differ from them in one thing: it must come first, and the plan must lead back to health in simulation,
-or say that people have to do it.
+above low or a plan with steps, and nothing that root can show may be unknown. Their broken siblings
+(`lab/nodes/healthy/broken/`) differ from them in one thing: it must be the first finding, and the plan must repair it in simulation,
+or say that it has to be done by hand.
 
 This page is generated: `LINERATE_WRITE=1 cargo test -p linerate-remedy --test zoo page`. The figures alone:
 `cargo test -p linerate-remedy --test zoo page -- --nocapture`.

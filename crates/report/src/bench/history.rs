@@ -39,7 +39,7 @@ pub struct HistoryRow {
 pub fn history_text(rows: &[HistoryRow], style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page::new(out, style);
     if rows.is_empty() {
-        return page.text(0, Tone::Doubt, "no run is stored that fits");
+        return page.text(0, Tone::Doubt, "no stored run matches");
     }
     let columns = [("run", 0), ("when (UTC)", 1), ("kind", 5), ("tool", 3), ("hosts", 4), ("label", 2), ("result", 0)];
     let mut table = Table::of(columns.map(|(head, rank)| left(head, rank)));

@@ -54,11 +54,8 @@ fn against_ceiling(f: &Figure) -> Option<(Mood, String)> {
         _ => Mood::Bad,
     };
     let value = f.metric.unit.convert(f.value, &c.unit)?;
-    let above = if mood == Mood::Doubt {
-        "; more than that: the links are not what was said, or another algorithm ran"
-    } else {
-        ""
-    };
+    let above =
+        if mood == Mood::Doubt { "; above 100 %: the links are not as given, or another algorithm ran" } else { "" };
     Some((
         mood,
         format!(
@@ -113,8 +110,7 @@ fn network(s: &Summary) -> Option<Section> {
     section.remarks.push(Remark::new(
         Mood::Plain,
         format!(
-            "estimate: {:.1} GB of gradients, ring all-reduce among {} nodes, 2(n − 1)/n of it through each node's network at the bandwidth \
-             that was measured; latency, overlap with computation and what is within a node are not in it",
+            "estimate: {:.1} GB of gradients, ring all-reduce among {} nodes, 2(n − 1)/n of it through each node's network at the measured bandwidth; without latency, overlap with computation and traffic within a node",
             first.bytes as f64 / 1e9,
             first.nodes
         ),

@@ -30,7 +30,7 @@ pub struct Report<'d> {
     pub moved: usize,
     /// Whether devices were paired by their number, because the way to them is not shown or not the same.
     pub paired_by_number: bool,
-    /// Whether a limit left a part of a source out.
+    /// Whether a limit left out part of a source.
     pub incomplete: bool,
     /// 0: no difference; 1: some; 2: none, but nothing could be compared or a part was left out.
     pub exit_code: u8,
@@ -150,14 +150,18 @@ impl<'d> Report<'d> {
         let facts = crate::doctor::words::counted(self.compared, "fact", "facts");
         if n == 0 {
             return match self.compared {
-                0 => "no fact is shown by both: nothing can be compared".to_owned(),
-                _ => format!("no difference in {facts} that both show"),
+                0 => "nothing can be compared: no fact is shown by both sides".to_owned(),
+                _ => format!("no difference in {facts} shown by both sides"),
             };
         }
         let by = by_severity(|| {
             self.differences.iter().map(|d| d.severity).chain(self.verdicts.iter().map(Answer::severity))
         });
-        format!("{} in {facts} that both show: {}", crate::doctor::words::counted(n, "difference", "differences"), by)
+        format!(
+            "{} in {facts} shown by both sides: {}",
+            crate::doctor::words::counted(n, "difference", "differences"),
+            by
+        )
     }
 
     /// What a reader must know before believing it.
@@ -165,25 +169,24 @@ impl<'d> Report<'d> {
         let mut out = Vec::new();
         if self.paired_by_number {
             out.push(
-                "devices were paired by their number or name, because the way to them is not shown or differs: \
-                 read the names of both sides"
+                "devices were paired by number or name, because their PCI paths differ or are not shown: check the names on both sides"
                     .to_owned(),
             );
         }
         for (n, label) in self.only_one_shows.iter().zip(self.labels) {
             if *n > 0 {
                 out.push(format!(
-                    "{} are shown by {label} only: not compared",
+                    "not compared, because only {label} shows them: {}",
                     crate::doctor::words::counted(*n, "fact", "facts")
                 ));
             }
         }
         if self.moved > 0 {
             let n = crate::doctor::words::counted(self.moved, "further difference", "further differences");
-            out.push(format!("{n} of values that move by themselves, without another verdict"));
+            out.push(format!("{n} in values that change by themselves; the verdicts are the same"));
         }
         if self.incomplete {
-            out.push("a limit left a part of a source out".to_owned());
+            out.push("a limit left out part of a source".to_owned());
         }
         out
     }
@@ -210,7 +213,7 @@ pub(crate) fn by_severity<I: Iterator<Item = Option<Severity>>>(all: impl Fn() -
         by.extend((n > 0).then(|| format!("{n} {s}")));
     }
     let unjudged = all().filter(Option::is_none).count();
-    by.extend((unjudged > 0).then(|| format!("{unjudged} that no rule judges")));
+    by.extend((unjudged > 0).then(|| format!("{unjudged} not judged by a rule")));
     by.join(", ")
 }
 

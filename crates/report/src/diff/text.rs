@@ -33,7 +33,7 @@ pub(super) fn render(report: &Report<'_>, style: Style, out: &mut dyn Write) -> 
             says(&mut page, rules)?;
         }
         if let Some(reason) = d.moves {
-            page.item(9, "", Tone::Plain, Tone::Dim, &format!("it can differ by itself: {reason}"))?;
+            page.item(9, "", Tone::Plain, Tone::Dim, &format!("can differ by itself: {reason}"))?;
         }
         if style.verbose {
             page.item(9, "", Tone::Plain, Tone::Dim, &format!("fact {}", d.fact))?;

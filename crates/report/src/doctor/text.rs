@@ -52,7 +52,7 @@ impl Terminal<'_, '_> {
         self.causes()?;
         self.undecided()?;
         self.figures()?;
-        self.notes("FOLLOWS FROM THESE (no search of its own)", &a.consequences)?;
+        self.notes("FOLLOWS FROM THESE (needs no fix of its own)", &a.consequences)?;
         self.notes("NOT THE CAUSE (though often suspected)", &a.not_causes)?;
         self.timeline()?;
         self.what_ran()?;
@@ -144,7 +144,7 @@ impl Terminal<'_, '_> {
         if all.is_empty() {
             return Ok(());
         }
-        self.page.heading("FIRST FAILURES (in the order of time; what follows from others is dimmed)")?;
+        self.page.heading("FIRST FAILURES (in order of time; those that follow from others are dimmed)")?;
         let shown = self.page.shown(ROWS);
         let after = |f: &Failure| f.after.map_or_else(|| "?".to_owned(), |s| format!("+{s:.3} s"));
         let times = |f: &Failure| {
@@ -184,7 +184,7 @@ impl Terminal<'_, '_> {
         self.page.heading("INPUTS")?;
         for i in inputs.iter().take(shown) {
             let line = words::input_line(i);
-            let line = if line.is_empty() { "nothing that is known" } else { &line };
+            let line = if line.is_empty() { "nothing recognised" } else { &line };
             let name = format!("{}:", i.name);
             // A long path would leave no room beside it.
             if name.chars().count() > self.page.style.width / 3 {

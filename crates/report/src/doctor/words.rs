@@ -2,7 +2,7 @@
 
 use crate::compact;
 use linerate_doctor::answer::{Answer, Cause, Figure, Gdr, Input, Job, NOTHING_KNOWN, NicList, Row};
-pub(crate) use linerate_out::{counted, thousands};
+pub(crate) use linerate_formats::{counted, thousands};
 use linerate_rules::Severity;
 use std::borrow::Cow;
 
@@ -57,8 +57,7 @@ pub(super) fn verdict(answer: &Answer) -> Verdict {
         };
     }
     if let Some(u) = answer.undecided.first() {
-        let read =
-            u.read.first().map_or_else(|| "nothing that is known would decide it".to_owned(), |r| format!("read {r}"));
+        let read = u.read.first().map_or_else(|| "no known data would decide it".to_owned(), |r| format!("read {r}"));
         let more = if answer.undecided.len() > 1 { format!("; {open}") } else { String::new() };
         return Verdict {
             sort: Sort::Undecided,
@@ -68,10 +67,10 @@ pub(super) fn verdict(answer: &Answer) -> Verdict {
     }
     if let Some(f) = answer.open_figure() {
         let ways = counted(f.fits.len() + f.fits_left_out, "explanation fits", "explanations fit");
-        let next = f.next.as_ref().map_or_else(
-            || "no command of which is known that it decides".to_owned(),
-            |n| format!("run next: {}", n.command),
-        );
+        let next = f
+            .next
+            .as_ref()
+            .map_or_else(|| "no known command decides between them".to_owned(), |n| format!("run next: {}", n.command));
         return Verdict {
             sort: Sort::Undecided,
             first: format!("CANNOT BE DECIDED: {}: {}; {ways}", f.name, figure(f)),

@@ -35,7 +35,7 @@ fn one(page: &mut Page<'_>, class: &ClassOf, style: Style) -> io::Result<()> {
         page.item(0, "·", Tone::Mild, Tone::Plain, &format!("compared with {reference}, the reference"))?;
     }
     if class.is_unknown() {
-        let said = "no source shows which hardware this is: nodes of different hardware may be compared";
+        let said = "no source shows the hardware: nodes with different hardware may be compared";
         page.item(0, "·", Tone::Doubt, Tone::Plain, said)?;
     }
     if class.facts.is_empty() {
@@ -95,13 +95,11 @@ fn configurations(page: &mut Page<'_>, class: &ClassOf, style: Style) -> io::Res
 fn footer(page: &mut Page<'_>, class: &ClassOf, style: Style) -> io::Result<()> {
     let mut said = Vec::new();
     if class.paired_by_number {
-        said.push(
-            "some devices were paired by their number, because their PCI paths differ or are not shown".to_owned(),
-        );
+        said.push("some devices were paired by number, because their PCI paths differ or are not shown".to_owned());
     }
     for u in class.unseen.iter().take(if style.verbose { usize::MAX } else { 4 }) {
         said.push(format!(
-            "{} that others show could not be compared on {}",
+            "{} that other nodes show could not be compared on {}",
             counted(u.facts, "fact", "facts"),
             u.nodes
         ));
@@ -140,7 +138,7 @@ pub(super) fn remarks(report: &Report) -> Vec<String> {
     let mut out = report.remarks.clone();
     out.extend(crate::unread::lines(report.unreadable.iter().map(|u| (u.source.as_str(), u.why.as_str()))));
     if !report.incomplete.is_empty() {
-        out.push(format!("a limit left something out of {}", report.incomplete));
+        out.push(format!("a limit left out part of {}", report.incomplete));
     }
     out
 }

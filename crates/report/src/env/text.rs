@@ -105,9 +105,9 @@ fn needs(page: &mut Page<'_>, env: &Env<'_>) -> io::Result<()> {
     page.heading("WHAT THIS NODE NEEDS")?;
     if r.set.is_empty() {
         let said = match (env.context.is_rccl(), env.node.is_some()) {
-            (true, _) => "not to be said",
-            (false, true) => "no variable at all",
-            (false, false) => "not to be said without the node",
+            (true, _) => "cannot be said",
+            (false, true) => "no variable",
+            (false, false) => "cannot be said without the node",
         };
         page.text(2, Tone::Plain, said)?;
     }
@@ -139,12 +139,12 @@ fn sum(env: &Env<'_>) -> String {
         .collect();
     let open = env.judgements.iter().filter(|j| j.kind == Kind::Undecided).count();
     let found = match (found.is_empty(), env.incomplete) {
-        (true, false) => "nothing against these settings".to_owned(),
-        (true, true) => "nothing against the settings that were read; part of the input was left out".to_owned(),
+        (true, false) => "no problem found in these settings".to_owned(),
+        (true, true) => "no problem found in the settings that were read; part of the input was left out".to_owned(),
         (false, _) => found.join(", "),
     };
     let open = if open == 0 { String::new() } else { format!("; {open} cannot be decided from this") };
     let dropped =
-        if env.dropped == 0 { String::new() } else { format!("; {} other variables not looked at", env.dropped) };
+        if env.dropped == 0 { String::new() } else { format!("; {} other variables not checked", env.dropped) };
     format!("{found}{open}{dropped}")
 }

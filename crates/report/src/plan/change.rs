@@ -36,5 +36,5 @@ pub(super) fn rollback(step: &Step) -> Vec<String> {
         _ => None,
     });
     let out: Vec<String> = acts().filter_map(Act::rollback).chain(runs).collect();
-    if out.is_empty() { vec!["nothing: what was changed ends by itself".to_owned()] } else { out }
+    if out.is_empty() { vec!["nothing to do: the change ends by itself".to_owned()] } else { out }
 }

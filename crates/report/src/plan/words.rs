@@ -1,18 +1,15 @@
 //! Words of plans that several forms share.
 
 use crate::group::alike;
+use linerate_formats::counted;
 use linerate_remedy::verify::{Identity, Verification};
 use linerate_remedy::{Changed, Condition, Counts, Disruption, Plan, Proof, Simulation, State};
-
-pub(crate) fn plural(n: usize, one: &str) -> String {
-    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
-}
 
 pub(super) fn condition(c: &Condition) -> String {
     match c {
         Condition::Program { name, package } if package.is_empty() => format!("{name} is installed"),
         Condition::Program { name, package } => format!("{name} is installed (package {package})"),
-        Condition::Exists { path } => format!("{path} is there"),
+        Condition::Exists { path } => format!("{path} exists"),
         Condition::Value { path, value } => format!("{path} reads {value}"),
         Condition::Cmdline { has, lacks } => cmdline(has, lacks),
         Condition::NoLockdown => "the kernel is not locked down".to_owned(),
@@ -53,7 +50,7 @@ pub(super) fn headline(plan: &Plan) -> String {
     let host = plan.node.host.as_deref().unwrap_or("a node without a name");
     let what = match plan.steps.len() {
         0 => "nothing to do".to_owned(),
-        n => format!("{}, {}", plural(n, "step"), reboots(plan)),
+        n => format!("{}, {}", counted(n, "step", "steps"), reboots(plan)),
     };
     format!("PLAN for {host} ({}): {what}", plan.platform)
 }
@@ -77,7 +74,7 @@ fn numbers(c: &Counts) -> String {
     let by = [(c.critical, "critical"), (c.high, "high"), (c.medium, "medium"), (c.low, "low")];
     let by: Vec<String> = by.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
     let which = if by.is_empty() { String::new() } else { format!(" ({})", by.join(", ")) };
-    let findings = plural(usize::try_from(c.findings()).unwrap_or(usize::MAX), "finding");
+    let findings = counted(usize::try_from(c.findings()).unwrap_or(usize::MAX), "finding", "findings");
     format!("{findings}{which}, {} unknown, {} pass", c.unknown, c.pass)
 }
 
@@ -113,7 +110,7 @@ pub(super) fn ending(plan: &Plan) -> String {
     }];
     let dangerous: Vec<&str> = plan.dangerous().map(|s| s.id.as_str()).collect();
     if !dangerous.is_empty() {
-        out.push(format!("dangerous, done only when named: {}", dangerous.join(", ")));
+        out.push(format!("dangerous, applied only if named: {}", dangerous.join(", ")));
     }
     if plan.node.redacted && !plan.steps.is_empty() {
         out.push("made from a redacted snapshot: `linerate apply` refuses it".to_owned());
@@ -142,14 +139,14 @@ pub(super) fn verdict(v: &Verification) -> String {
             n => {
                 let outside = match v.outside.len() {
                     0 => String::new(),
-                    n => format!("; {} outside the plan, listed below", plural(n, "change")),
+                    n => format!("; {} outside the plan, listed below", counted(n, "change", "changes")),
                 };
                 // Without a snapshot from before nobody can tell what else changed.
                 let else_ = match &v.before {
                     Some(_) => ", and nothing else changed for the worse",
                     None => "; what else changed is not known (no --before)",
                 };
-                format!("PROVEN: {} effective{else_}{outside}", plural(n, "step"))
+                format!("PROVEN: {} effective{else_}{outside}", counted(n, "step", "steps"))
             }
         };
     }
@@ -159,10 +156,10 @@ pub(super) fn verdict(v: &Verification) -> String {
         .map(|(name, n)| format!("{n} {name}"))
         .collect();
     if !v.regressed.is_empty() {
-        counts.push(format!("{} regressed", plural(v.regressed.len(), "rule")));
+        counts.push(format!("{} regressed", counted(v.regressed.len(), "rule", "rules")));
     }
     if !v.outside.is_empty() {
-        counts.push(format!("{} outside the plan", plural(v.outside.len(), "change")));
+        counts.push(format!("{} outside the plan", counted(v.outside.len(), "change", "changes")));
     }
     format!("NOT PROVEN: {}", counts.join(", "))
 }
@@ -170,9 +167,9 @@ pub(super) fn verdict(v: &Verification) -> String {
 /// The second line.
 pub(super) fn judged(v: &Verification) -> String {
     let boot = match v.rebooted {
-        Some(true) => "started since the plan was made",
+        Some(true) => "rebooted since the plan was made",
         Some(false) => "not rebooted since the plan was made",
-        None => "not known whether it was started since the plan was made",
+        None => "not known whether it was rebooted since the plan was made",
     };
     format!("{}: {boot} (exit code {})", v.after, v.exit_code())
 }

@@ -137,10 +137,10 @@ impl Lesson {
         page.item(0, "", Tone::Plain, Tone::Plain, &format!("written to {file}"))?;
         for c in self.classes.iter().filter(|c| c.fits_any) {
             let text =
-                format!("class {} fits any node, because its sources show no hardware: write its `match`", c.class);
+                format!("class {} matches any node, because its sources show no hardware: write its `match`", c.class);
             page.item(0, "·", Tone::Doubt, Tone::Plain, &text)?;
         }
-        page.heading_of(&self.wrong, "Not learnt, because a rule calls it wrong")?;
+        page.heading_of(&self.wrong, "Not learnt, because a rule fails for it")?;
         for r in &self.wrong {
             let tag = format!("{:<8}", r.severity.name().to_uppercase());
             page.item(

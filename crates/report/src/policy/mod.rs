@@ -198,7 +198,7 @@ fn note(checked: &Checked<'_>) -> String {
     if !checked.undecided.is_empty() {
         let of = |(c, t): &(&linerate_fleet::policy::Class, Vec<&str>)| format!("{} ({} not shown)", c.name, unseen(t));
         let all: Vec<String> = checked.undecided.iter().map(of).collect();
-        return format!("not checked: it can be of several classes: {}", all.join("; "));
+        return format!("not checked: it may belong to several classes: {}", all.join("; "));
     }
     match checked.classes.is_empty() {
         true => format!("not checked: no class of the policy matches this node ({})", hardware(&checked.traits)),
@@ -347,7 +347,7 @@ impl Report {
             out.entry(&n.note).or_default().push(n.node.clone());
         }
         for n in self.nodes.iter().filter(|n| n.incomplete) {
-            out.entry("a limit left a part of the source out").or_default().push(n.node.clone());
+            out.entry("a limit left out part of the source").or_default().push(n.node.clone());
         }
         out
     }

@@ -30,7 +30,7 @@ pub(super) fn render(page: &mut Page<'_>, c: &Ceilings) -> io::Result<()> {
         }
     }
     if let Some(d) = c.nics.iter().find_map(|n| n.gpu_receive.as_ref().or(n.host_receive.as_ref())) {
-        page.text(2, Tone::Dim, "how, for the first:")?;
+        page.text(2, Tone::Dim, "how the first is derived:")?;
         steps(page, d, &names)?;
     }
     for (title, about, list) in [
@@ -87,7 +87,7 @@ fn collectives(
         page.text(2, Tone::Plain, &text)?;
     }
     if let Some(one) = list.first() {
-        page.text(2, Tone::Dim, &format!("how, for {} by {}:", one.collective, one.algorithm))?;
+        page.text(2, Tone::Dim, &format!("how {} by {} is derived:", one.collective, one.algorithm))?;
         steps(page, &one.bus, names)?;
     }
     Ok(())

@@ -55,7 +55,7 @@ pub fn lines(before: &Analysis, after: &Analysis) -> Vec<String> {
     }
     let mut out = out.lines();
     if out.is_empty() {
-        out.push("nothing: NCCL concludes the same".to_owned());
+        out.push("nothing: NCCL's decisions are the same".to_owned());
     }
     out
 }

@@ -10,9 +10,9 @@ use std::io::{self, Write};
 const LISTED: usize = 8;
 
 const UNKNOWN: &str = "\
-A matrix does not tell: which ports are active and how fast they are, PCIe speeds, CPU model, drivers, ACS and the IOMMU. So which NIC each rank
-gets, GPUDirect RDMA, rings, trees and bandwidths are not computed. For those add the text of `lspci -vvv` (as root), `ibstat` and `nvidia-smi -q` to
-the same folder or file, or give a capture: `linerate collect`.";
+A matrix does not show which ports are active and how fast they are, PCIe speeds, CPU model, drivers, ACS and the IOMMU. So which NIC each rank
+gets, GPUDirect RDMA, rings, trees and bandwidths are not computed. For those, add the text of `lspci -vvv` (as root), `ibstat` and `nvidia-smi -q` to
+the same folder or file, or make a snapshot with `linerate collect`.";
 
 /// Writes it.
 ///
@@ -42,7 +42,7 @@ pub fn render(label: &str, m: &Topo, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     if found.open > 0 || !m.broken_rows.is_empty() {
-        writeln!(out, "\nNOT READ: {} pairs, {} rows that do not fit the header", found.open, m.broken_rows.len())?;
+        writeln!(out, "\nNOT READ: {} pairs, and {} rows that do not fit the header", found.open, m.broken_rows.len())?;
     }
     writeln!(out, "\nUNKNOWN\n{UNKNOWN}")
 }

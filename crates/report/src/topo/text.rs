@@ -39,10 +39,10 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
     let nodes = topo.config.nodes;
     let of = if nodes == 1 { "one node".to_owned() } else { format!("one of {nodes} equal nodes") };
     page.text(0, Tone::Bold, &format!("linerate {VERSION}, topology of {}", topo.label))?;
-    page.text(0, Tone::Plain, &format!("as NCCL {} has it, {of}", topo.config.version))?;
+    page.text(0, Tone::Plain, &format!("as NCCL {} sees it, {of}", topo.config.version))?;
     page.blank()?;
     if !a.open.is_empty() {
-        heading(&mut page, "NOT IN THIS INPUT", "what hangs on it has a `?` below, or is not concluded")?;
+        heading(&mut page, "NOT IN THIS INPUT", "what depends on it has a `?` below, or is left out")?;
         for o in &a.open {
             page.text(2, Tone::Warn, &format!("{}: {}", o.what(), o.see()))?;
         }
@@ -68,7 +68,7 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
         page.blank()?;
     }
     if let Some(parts) = parts(a) {
-        heading(&mut page, "PARTS", "NCCL cuts this host, and joins the parts by the network")?;
+        heading(&mut page, "PARTS", "NCCL splits this host and joins the parts by the network")?;
         for line in parts {
             page.text(2, Tone::Warn, &line)?;
         }
@@ -89,7 +89,7 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
         page.text(2, Tone::Warn, &unused(topo, net))?;
     }
     if a.system.nets().next().is_none() {
-        page.text(2, Tone::Plain, "there is no NIC that NCCL would use")?;
+        page.text(2, Tone::Plain, "no NIC that NCCL would use")?;
     }
     page.blank()?;
     heading(&mut page, "GPUDIRECT RDMA", "by GPU and NIC")?;
@@ -114,7 +114,7 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
     let differences = topo.theirs.map(|t| compare_with_topo_m(a, t)).unwrap_or_default();
     if !differences.is_empty() {
         page.blank()?;
-        heading(&mut page, "nvidia-smi topo -m", "names some paths otherwise")?;
+        heading(&mut page, "nvidia-smi topo -m", "uses other names for some paths")?;
         for line in grouped(&differences) {
             page.text(2, Tone::Plain, &line)?;
         }
@@ -233,8 +233,8 @@ fn parts(a: &Analysis) -> Option<[String; 2]> {
     let ranks = |d: &Vec<i32>| d.iter().map(i32::to_string).collect::<Vec<_>>().join(", ");
     let cut = others.iter().map(|d| format!("ranks {}", ranks(d))).collect::<Vec<_>>().join("; ");
     Some([
-        format!("what follows is the part of ranks {}; parts of their own are {cut}", ranks(first)),
-        "GPUs of two parts reach a NIC below their own PCIe switch faster than each other, and NCCL takes the faster way; \
+        format!("below is the part of ranks {}; separate parts are {cut}", ranks(first)),
+        "GPUs of two parts reach a NIC below their own PCIe switch faster than each other, and NCCL takes the faster path; \
          NCCL_NET_DISABLE_INTRA=1 forbids it"
             .to_owned(),
     ])
@@ -270,7 +270,9 @@ fn use_words(topo: &Topo<'_>, u: &Use) -> String {
 /// `16 rings of 24 GB/s between GPUs and 24 GB/s to the network: 384 GB/s; GPU0 GPU3 …`.
 fn graph_words(topo: &Topo<'_>, what: &str, g: &Graph, inter: bool) -> String {
     if g.fallback {
-        return format!("{what}: nothing fits; NCCL falls back to the GPUs in their order, at a token bandwidth");
+        return format!(
+            "{what}: the search finds none; NCCL falls back to the GPUs in their order, at a token bandwidth"
+        );
     }
     let system = &topo.analysis.system;
     let n = g.channels.len();
@@ -373,14 +375,14 @@ pub fn explain(topo: &Topo<'_>, (from, to): (NodeId, NodeId), style: Style, out:
 fn steps(topo: &Topo<'_>, from: NodeId, to: NodeId) -> Vec<String> {
     let a = topo.analysis;
     let say = |id| name(&a.system, id);
-    let mut out = vec![format!("{} to {}, as NCCL {} has it", say(from), say(to), topo.config.version)];
+    let mut out = vec![format!("{} to {}, as NCCL {} sees it", say(from), say(to), topo.config.version)];
     let pair = |g: &&Gdr| (g.gpu, g.net) == (from, to) || (g.net, g.gpu) == (from, to);
     let mut open = a.open_for_bandwidth(from, to);
     open.extend(a.gdr.iter().filter(pair).flat_map(|g| a.open_for_gdr(g)));
     if !open.is_empty() {
         open.sort_unstable();
         open.dedup();
-        out.push(format!("0. Assumed: {} not in this input, and the answer hangs on it.", are(&open)));
+        out.push(format!("0. Assumed: {} not in this input, and the answer depends on it.", are(&open)));
     }
     let hops = |paths: &linerate_topology::Paths| {
         let (mut words, mut at) = (say(from), say(from));
@@ -395,7 +397,7 @@ fn steps(topo: &Topo<'_>, from: NodeId, to: NodeId) -> Vec<String> {
         words
     };
     let (Some(raw), Some(used)) = (a.raw.get(from, to), a.paths.get(from, to)) else {
-        out.push("NCCL looks for no path between these".to_owned());
+        out.push("NCCL does not look for a path between these".to_owned());
         return out;
     };
     out.push(format!(

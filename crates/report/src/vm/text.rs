@@ -115,7 +115,7 @@ fn together(explained: &Explained<'_>, missing: &[(&str, bool)], page: &mut Page
             page.text(
                 0,
                 Tone::Good,
-                "layout, ACS and ATS are right: they do not explain a slow guest. What splits the rest:",
+                "layout, ACS and ATS are right: they do not explain a slow guest. To narrow down the rest:",
             )?;
             for (run, tells) in MEASURE {
                 page.item(2, run, Tone::Bold, Tone::Plain, tells)?;

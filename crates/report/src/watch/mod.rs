@@ -233,7 +233,8 @@ fn said(g: &Growth, verdict: Verdict) -> String {
         }
         Verdict::Clean => format!("none of {judged} of faults and losses grew"),
         Verdict::CannotTell(Doubt::NothingCompared) => {
-            "cannot tell: no counter was read twice (port, interface, PCIe and GPU counters are looked for)".to_owned()
+            "cannot tell: no counter was read twice (only port, interface, PCIe and GPU counters are compared)"
+                .to_owned()
         }
         Verdict::CannotTell(Doubt::NothingJudged) => {
             format!(
@@ -242,7 +243,7 @@ fn said(g: &Growth, verdict: Verdict) -> String {
             )
         }
         Verdict::CannotTell(Doubt::Stuck) => {
-            format!("cannot tell: none of {judged} grew, but some stand at their maximum and can show no more")
+            format!("cannot tell: none of {judged} grew, but some are at their maximum and cannot grow")
         }
         Verdict::CannotTell(Doubt::Idle) => {
             format!(

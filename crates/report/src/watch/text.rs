@@ -38,7 +38,7 @@ fn one(page: &mut Page<'_>, node: &Node) -> io::Result<()> {
             "·",
             Tone::Mild,
             Tone::Plain,
-            "the node was started again in between: counters of software began anew",
+            "the node was rebooted in between: software counters restarted from zero",
         )?;
     }
     for c in w.grown.iter().filter(|c| c.kind.is_some_and(Kind::is_bad)) {
@@ -52,7 +52,7 @@ fn one(page: &mut Page<'_>, node: &Node) -> io::Result<()> {
     }
     for (kind, title) in [
         (Kind::Congestion, "CONGESTION"),
-        (Kind::Repaired, "REPAIRED  at once; a rate to compare with the other ports, no fault"),
+        (Kind::Repaired, "REPAIRED  at once; not a fault, but compare the rate with other ports"),
         (Kind::Event, "EVENTS  that say nothing on their own"),
     ] {
         let list: Vec<&Counter> = w.grown.iter().filter(|c| c.kind == Some(kind)).collect();
@@ -61,12 +61,12 @@ fn one(page: &mut Page<'_>, node: &Node) -> io::Result<()> {
     section(page, &w.traffic.iter().collect::<Vec<_>>(), "TRAFFIC", passed)?;
     let unknown: Vec<&Counter> = w.grown.iter().filter(|c| c.kind.is_none()).collect();
     if page.style.verbose {
-        return section(page, &unknown, "NOT JUDGED  their meaning is not known here", |c| line(c, w));
+        return section(page, &unknown, "NOT JUDGED  linerate does not know their meaning", |c| line(c, w));
     }
     if !unknown.is_empty() {
         page.blank()?;
         let them = counted(unknown.len(), "more counter", "more counters");
-        page.text(0, Tone::Dim, &format!("{them} grew whose meaning is not known here (--verbose lists them)"))?;
+        page.text(0, Tone::Dim, &format!("{them} of unknown meaning grew (--verbose lists them)"))?;
     }
     Ok(())
 }

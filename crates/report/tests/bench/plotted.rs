@@ -107,7 +107,7 @@ fn what_is_invalid_is_not_drawn() {
     let plot = sweep(&[PlotSide { name: "A", runs: &runs }], &busbw(), None);
     assert_eq!(plot.series.len(), 1);
     assert!(plot.series[0].points.iter().all(|p| p.x != (8 * made::MIB) as f64));
-    assert!(plot.note.contains("1 run that is no valid result left out"), "{}", plot.note);
+    assert!(plot.note.contains("left out: 1 run without a valid result"), "{}", plot.note);
 }
 
 #[test]

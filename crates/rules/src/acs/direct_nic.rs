@@ -10,7 +10,7 @@ use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "acs/direct-nic",
-    title: "Ports of Data Direct, Grace and Vera systems have the ACS bits that rdma_topo wants",
+    title: "Ports of Data Direct, Grace and Vera systems have the ACS bits that rdma_topo expects",
     severity: Severities::always(Severity::High),
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
     effect: Effect::sourced("the direct path between NIC and GPU is not used, or does not work"),
@@ -181,7 +181,7 @@ fn remedy(cx: &Cx<'_>, w: &Wanted, port: &PciFunction<'_>, argument: Option<&str
     }
     if alone.iter().any(|r| r.replace('"', "") == argument) {
         return by_hand(
-            "the parameter is there and not in force: see acs/parameter-not-effective (the kernel's version, or what writes the registers after the boot)"
+            "the parameter is set but not in force: see acs/parameter-not-effective (the kernel's version, or what writes the registers after the boot)"
                 .into(),
         );
     }

@@ -8,7 +8,7 @@ use linerate_node::pci::{Kind, PciFunction};
 
 pub(super) static RULE: Rule = Rule {
     id: "acs/kernel-sets-redirect",
-    title: "Nothing will set ACS redirection again behind your back",
+    title: "The kernel does not set ACS redirection by itself",
     severity: Severities::always(Severity::Info),
     roles: Roles::BARE_METAL,
     effect: Effect::sourced("a fix by setpci is lost at reboot, and already after an AER or DPC port reset, a hot-plug, or a resume"),

@@ -11,7 +11,7 @@ use linerate_snapshot::{Place, Reading};
 
 pub(super) static RULE: Rule = Rule {
     id: "acs/parameter-not-effective",
-    title: "ACS parameters of the command line are in the registers",
+    title: "ACS parameters of the command line are in effect in the registers",
     severity: Severities::always(Severity::High),
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
     effect: Effect::sourced("the ports behave as if the parameter were not there"),
@@ -185,7 +185,7 @@ impl Wish<'_> {
 fn judge(cx: &Cx<'_>, name: &str, w: Wish<'_>, at: Place, rejected: Option<Place>, out: &mut Findings) {
     let subject = || Subject::KernelArg(format!("pci={name}={}", w.text));
     let Some(target) = w.target.as_ref().filter(|_| w.is_valid()) else {
-        out.unknown(subject(), "not understood here: compare the registers by hand").at(at);
+        out.unknown(subject(), "linerate cannot interpret it: compare the registers by hand").at(at);
         return;
     };
     let hits = |f: &&PciFunction<'_>| target.is(f);

@@ -66,7 +66,7 @@ fn unnamed(cx: &Cx<'_>, out: &mut Findings) -> bool {
         format_args!("{n} of {of} ports redirect peer-to-peer traffic: which ports they are is not in the text"),
     )
     .at(place)
-    .see("lspci -D -vvv as root, whole: it names the ports, and what is below them");
+    .see("lspci -D -vvv as root (complete output): it names the ports, and what is below them");
     true
 }
 
@@ -255,7 +255,7 @@ fn clear(port: &PciFunction<'_>, bits: u16) -> Remedy {
 /// What hangs below a port that does not matter, so that a reader can agree.
 fn below(cx: &Cx<'_>, port: &PciFunction<'_>) -> String {
     let Some((first, last)) = port.buses.filter(|(first, _)| *first != 0) else {
-        return "nothing is known to be below it".into();
+        return "nothing below it is known".into();
     };
     let within = |f: &&PciFunction<'_>| {
         f.bdf.domain == port.bdf.domain && (first..=last).contains(&f.bdf.bus) && f.kind != Kind::Bridge && !f.is_vf()

@@ -116,7 +116,7 @@ fn kubernetes_claims(node: &kubernetes::Node, place: Place) -> Vec<Claim> {
         let count = match amount(r) {
             _ if nvidia && partitioned => Err("GPUs of this node are partitioned (MIG)"),
             Some(n) if n.is_multiple_of(shares) => Ok(n / shares),
-            Some(_) => Err("the number is no multiple of the shares that nvidia.com/gpu.replicas says"),
+            Some(_) => Err("the number is not a multiple of the shares in nvidia.com/gpu.replicas"),
             None => Err("the number cannot be read"),
         };
         let perhaps_shares = nvidia && perhaps_shares;
@@ -181,7 +181,7 @@ fn judge<'o>(cx: &Cx<'_>, claim: &Claim, out: &'o mut Findings) -> &'o mut Findi
             .unknown(subject, format_args!("{claimed} claimed, {seen} on the PCI bus: {why}"))
             .at(claim.place)
             .at(list)
-            .see("lspci -D -nn -vvv as root, whole; the configuration of the device plugin (`sharing`)");
+            .see("lspci -D -nn -vvv as root (complete output); the configuration of the device plugin (`sharing`)");
     }
     out.fail(subject, format_args!("{claimed} claimed, but {seen} on the PCI bus")).at(claim.place).at(list).fix(|| {
         Remedy::investigate(

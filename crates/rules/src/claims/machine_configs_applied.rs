@@ -6,7 +6,7 @@ use linerate_snapshot::OutputKind;
 
 pub(super) static RULE: Rule = Rule {
     id: "claims/machine-configs-applied",
-    title: "All nodes of an OpenShift pool have the configuration that is asked for",
+    title: "All nodes of an OpenShift pool have the requested configuration",
     severity: Severities::up_to(Severity::Info, Severity::Low),
     roles: Roles::ALL,
     effect: Effect::direction_only("kernel arguments and files of MachineConfigs are not yet on all nodes of the pool"),
@@ -37,7 +37,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     match (pools.is_empty(), cx.output(OutputKind::MachineConfigPools)) {
         (false, _) => {}
         (true, Some(list)) => {
-            out.unknown(Subject::Node, "no pool with its state is in this list").at(list).see("oc get mcp, whole");
+            out.unknown(Subject::Node, "no pool with its state is in this list")
+                .at(list)
+                .see("oc get mcp (complete output)");
         }
         (true, None) => _ = out.not_applicable("no list of OpenShift's machine configuration pools in this source"),
     }

@@ -9,7 +9,7 @@ use linerate_snapshot::{Place, Reading};
 
 pub(super) static RULE: Rule = Rule {
     id: "claims/rdma-port",
-    title: "Where Kubernetes offers RDMA devices, a port of that kind is ACTIVE",
+    title: "If Kubernetes offers RDMA devices, a port of that kind is ACTIVE",
     severity: Severities::always(Severity::High),
     roles: Roles::ALL,
     effect: Effect::direction_only("pods that ask for RDMA are sent to a node without a working port"),

@@ -40,7 +40,7 @@ Somebody, or a health check, took the node out of use and mostly wrote down why.
 `sinfo -R`, `scontrol show node NAME | grep -E 'State|Reason'`, `kubectl describe node NAME | grep -A9 Conditions`.
 
 ## Fix
-Mend what the reason says, then `scontrol update nodename=NAME state=resume`, or `kubectl uncordon NAME`.",
+Fix what the reason says, then `scontrol update nodename=NAME state=resume`, or `kubectl uncordon NAME`.",
     myths: &[Myth {
         claim: "A drained node is broken.",
         truth: "It is out of use because somebody wanted that. The reason says why.",
@@ -107,11 +107,8 @@ fn say(said: &Said<'_>, place: Place, out: &mut Findings) {
             let text = format_args!("no new {jobs} start on it: {state}{reason}");
             let back = if of == "Slurm" { "scontrol show node NAME" } else { "kubectl get node NAME -o json" };
             out.fail(subject, text).severity(said.severity).at(place).fix(|| {
-                Remedy::investigate(
-                    "mend what the reason says, then put the node back into use",
-                    "why it is out of use",
-                )
-                .prove(back)
+                Remedy::investigate("fix what the reason says, then return the node to use", "why it is out of use")
+                    .prove(back)
             });
         }
     }

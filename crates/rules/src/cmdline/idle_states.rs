@@ -5,7 +5,7 @@ use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Sourc
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/idle-states",
-    title: "Idle states of the CPU are the kernel's choice, or were limited on purpose",
+    title: "The kernel chooses the CPU's idle states, or they were limited on purpose",
     severity: Severities::always(Severity::Info),
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
     effect: Effect::estimate("shallow idle states shorten wake-ups by some tens of microseconds and cost power and turbo frequency"),

@@ -6,7 +6,7 @@ use linerate_node::cpu::CpuVendor;
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/intel-iommu-values",
-    title: "IOMMU parameters are those of this CPU's vendor, with values that exist",
+    title: "IOMMU parameters are those of this CPU's vendor, with existing values",
     severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
     effect: Effect::sourced("none: the kernel ignores the word"),

@@ -5,7 +5,7 @@ use crate::{Cx, Effect, Findings, Remedy, Roles, Rule, Severities, Severity};
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/iommu-pt-on-arm",
-    title: "On Arm, passthrough is asked for with iommu.passthrough=1",
+    title: "On Arm, passthrough is requested with iommu.passthrough=1",
     severity: Severities::always(Severity::Medium),
     roles: Roles::ALL,
     effect: Effect::sourced("iommu=pt is ignored: devices stay in translated, strict domains (the default on arm64)"),

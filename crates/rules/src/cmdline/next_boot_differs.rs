@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/next-boot-differs",
-    title: "What the boot configuration asks for is on the running command line",
+    title: "The running command line has all arguments of the boot configuration",
     severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
     effect: Effect::sourced("none until the next boot: the arguments that are missing do nothing now"),
@@ -48,7 +48,7 @@ Write the boot configuration again (`update-grub`, `grub2-mkconfig`, `grubby`) a
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     let Reading::Known(next, place) = &cx.node.kernel.next_boot else {
-        out.not_applicable("no configuration of the boot was seen");
+        out.not_applicable("no boot configuration in this source");
         return;
     };
     let asked = &next.cmdline.params;

@@ -5,7 +5,7 @@ use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity};
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/noacs",
-    title: "Nobody relies on pci=noacs, which does not exist",
+    title: "The command line does not rely on pci=noacs, which does not exist",
     severity: Severities::always(Severity::Low),
     roles: Roles::ALL,
     effect: Effect::sourced("none: ACS stays as it was"),
@@ -46,6 +46,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             .fix(|| words::remove(&[&text], ""));
     }
     if out.is_empty() {
-        words::none_of(out, "invented option against ACS", (c, place));
+        words::none_of(out, "nonexistent option against ACS", (c, place));
     }
 }

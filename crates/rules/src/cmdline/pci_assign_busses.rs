@@ -5,7 +5,7 @@ use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity};
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/pci-assign-busses",
-    title: "Bus numbers are the firmware's",
+    title: "Bus numbers are those of the firmware",
     severity: Severities::always(Severity::Medium),
     roles: Roles::ALL,
     effect: Effect::sourced("addresses differ from those in firmware tables, NCCL topology files, device plugins and fixes by address"),

@@ -6,7 +6,7 @@ use linerate_formats::dmesg::Event;
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/pci-realloc",
-    title: "pci=realloc is there only where firmware gives too little address space",
+    title: "pci=realloc is set only where firmware gives too little address space",
     severity: Severities::always(Severity::Medium),
     roles: Roles::ALL,
     effect: Effect::sourced("the kernel may move or lose BARs"),
@@ -51,15 +51,21 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let subject = words::subject("pci", option);
     if let Some((bdf, p)) = lost.first() {
         let who = bdf.map(|b| format!(", {b} first")).unwrap_or_default();
-        out.fail(subject, format_args!("is there, and {} resource(s) got no address all the same{who}", lost.len()))
-            .at(place)
-            .at(*p)
-            .fix(|| {
-                words::remove(
-                    &["pci=realloc"],
-                    "windows become those of the firmware; first give it more MMIO space in the firmware set-up",
-                )
-            });
+        out.fail(
+            subject,
+            format_args!(
+                "is set, but {} got no address{who}",
+                linerate_formats::counted(lost.len(), "resource", "resources")
+            ),
+        )
+        .at(place)
+        .at(*p)
+        .fix(|| {
+            words::remove(
+                &["pci=realloc"],
+                "windows become those of the firmware; first give it more MMIO space in the firmware set-up",
+            )
+        });
     } else {
         let seen = if kernel.log.known().is_some() { "the log shows no lost BAR" } else { "the log is not visible" };
         out.fail(subject, format_args!("a workaround for small bridge windows; {seen}"))

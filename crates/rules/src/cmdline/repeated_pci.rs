@@ -5,7 +5,7 @@ use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity};
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/repeated-pci",
-    title: "Options of pci= stand in one word",
+    title: "Options of pci= are in one word",
     severity: Severities::up_to(Severity::Info, Severity::Medium),
     roles: Roles::ALL,
     effect: Effect::sourced("none, except for lists of devices: the last list replaces the others"),

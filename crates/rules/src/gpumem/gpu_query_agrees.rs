@@ -61,12 +61,18 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         return;
     }
     for f in &missing {
-        out.fail(f.bdf, format_args!("on the PCI bus, but not among the {} GPU(s) of nvidia-smi", nvidia.gpus.len()))
-            .at(asked)
-            .at(f.class.place())
-            .follows("pcie/device-gone", About::Of(f.bdf.into()))
-            .follows("gpumem/driver-loaded", About::Of(f.bdf.into()))
-            .fix(lost);
+        out.fail(
+            f.bdf,
+            format_args!(
+                "on the PCI bus, but not among the {} of nvidia-smi",
+                linerate_formats::counted(nvidia.gpus.len(), "GPU", "GPUs")
+            ),
+        )
+        .at(asked)
+        .at(f.class.place())
+        .follows("pcie/device-gone", About::Of(f.bdf.into()))
+        .follows("gpumem/driver-loaded", About::Of(f.bdf.into()))
+        .fix(lost);
     }
     let lost_gpus = nvidia.gpus.iter().filter(|g| cx.node.pci.find(g.bdf).is_none());
     let mut gone = 0usize;
@@ -75,7 +81,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         out.fail(g.bdf, "nvidia-smi reports it, but it is not on the PCI bus").at(g.name.place()).fix(lost);
     }
     if missing.is_empty() && gone == 0 {
-        out.pass(Subject::Node, format_args!("nvidia-smi reports all {total} GPU(s) of the PCI bus"))
+        out.pass(Subject::Node, format_args!("nvidia-smi reports every GPU of the PCI bus ({total})"))
             .at(asked)
             .at(cx.node.pci.seen);
     }

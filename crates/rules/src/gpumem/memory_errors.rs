@@ -32,7 +32,7 @@ An error that is not corrected ends the process that met it, and with it the job
 the driver keeps the row from use until the reset. A replacement that failed means that there is no spare row left.
 
 ## See it yourself
-`nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT`; the events stand in the kernel log (`dmesg | grep Xid`, gpumem/xid).
+`nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT`; the events are in the kernel log (`dmesg | grep Xid`, gpumem/xid).
 
 ## Fix
 An action that the driver asks for, and a pending replacement: drain the node, then `nvidia-smi --gpu-reset` or a reboot. A failed replacement: run
@@ -73,7 +73,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             if first.ecc_uncorrected.is_unreadable() { first.ecc.place() } else { first.ecc_uncorrected.place() };
         out.pass(
             Subject::Node,
-            format_args!("{} GPU(s) without an error that was not corrected, none waits for a reset", clean.len()),
+            format_args!(
+                "{} without uncorrected errors, none waits for a reset",
+                linerate_formats::counted(clean.len(), "GPU", "GPUs")
+            ),
         )
         .at(place);
     }
@@ -100,7 +103,10 @@ fn fails(g: &Gpu, out: &mut Findings) -> bool {
             ),
             (_, _, Some(n), _) if *n > 0 => (
                 Severity::Medium,
-                format!("{n} error(s) of memory were not corrected since the driver was loaded"),
+                format!(
+                    "{} since the driver was loaded",
+                    linerate_formats::counted(*n, "uncorrected memory error", "uncorrected memory errors")
+                ),
                 g.ecc_uncorrected.place(),
             ),
             (_, _, _, Some(true)) => (

@@ -78,13 +78,19 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
     }
     if let Some(first) = joined.first() {
-        out.pass(Subject::Node, format_args!("{} GPU(s) joined the fabric", joined.len()))
-            .at(first.fabric_state.place());
+        out.pass(
+            Subject::Node,
+            format_args!("{} joined the fabric", linerate_formats::counted(joined.len(), "GPU", "GPUs")),
+        )
+        .at(first.fabric_state.place());
     }
     if let (Some(first), Some(_)) = (unseen.first(), switches) {
         out.unknown(
             Subject::Node,
-            format_args!("NVSwitches are present, and the fabric state of {} GPU(s) is not shown", unseen.len()),
+            format_args!(
+                "NVSwitches are present, but the fabric state of {} is not shown",
+                linerate_formats::counted(unseen.len(), "GPU", "GPUs")
+            ),
         )
         .at(first.fabric_state.place())
         .see("nvidia-smi -q | grep -A4 Fabric");

@@ -30,8 +30,7 @@ pub(super) static RULE: Rule = Rule {
 `Replay Number Rollovers` of each GPU, of AMD's `REPLAY_ROLL_OVER_COUNT`. The count of single replays is the subject of pcie/gpu-replays.
 
 ## Why it matters
-A damaged packet is sent again. After four attempts in a row without success the counter (2 bits) rolls over and the link is trained
-anew: nothing moves meanwhile. Single replays over months are harmless; a rollover is not.
+A damaged packet is sent again. After four attempts in a row without success the counter (2 bits) rolls over and the link retrains: nothing moves meanwhile. Single replays over months are harmless; a rollover is not.
 
 ## See it yourself
 `nvidia-smi -q | grep -i -A1 replay`; `lspci -vv -s BDF | grep -E 'LnkSta|Rollover'`.
@@ -92,23 +91,37 @@ fn judge<'a>(gpus: impl Iterator<Item = Counted<'a>>, out: &mut Findings) {
                 total = total.saturating_add(g.replays.known().copied().unwrap_or(0));
             }
             Reading::Known(n, p) => {
-                out.fail(g.subject, format_args!("{n} replay rollover(s): the link was retrained"))
-                    .at(*p)
-                    .at(g.replays.place())
-                    .fix(|| {
-                        Remedy::physical(
-                            "reseat the GPU or its riser; check connectors and retimers",
-                            "PCIe connection of the GPU",
-                        )
-                        .because("the node is opened: drain it")
-                        .prove(g.prove)
-                    });
+                out.fail(
+                    g.subject,
+                    format_args!(
+                        "{}: the link was retrained",
+                        linerate_formats::counted(*n, "replay rollover", "replay rollovers")
+                    ),
+                )
+                .at(*p)
+                .at(g.replays.place())
+                .fix(|| {
+                    Remedy::physical(
+                        "reseat the GPU or its riser; check connectors and retimers",
+                        "PCIe connection of the GPU",
+                    )
+                    .because("the node is opened: drain it")
+                    .prove(g.prove)
+                });
             }
             r => unseen.push((g.subject, r)),
         }
     }
     if let Some(first) = clean.first() {
-        out.pass(Subject::Node, format_args!("no rollover on {} GPU(s), {total} replays", clean.len())).at(*first);
+        out.pass(
+            Subject::Node,
+            format_args!(
+                "no rollover on {}, {}",
+                linerate_formats::counted(clean.len(), "GPU", "GPUs"),
+                linerate_formats::counted(total, "replay", "replays")
+            ),
+        )
+        .at(*first);
     }
     if let Some((subject, r)) = unseen.first() {
         let what = format!("replay rollovers of {subject}{}", if unseen.len() > 1 { " and others" } else { "" });

@@ -7,7 +7,7 @@ use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "gpumem/peermem-inbox",
-    title: "nvidia-peermem is wanted only where the RDMA stack has a peer-memory interface, and it is loaded there",
+    title: "nvidia-peermem is requested only where the RDMA stack has a peer-memory interface, and is loaded there",
     severity: Severities::up_to(Severity::Low, Severity::Medium),
     roles: Roles::ALL,
     effect: Effect::sourced("the module refuses to load (EINVAL); GPUDirect then depends on DMA-BUF"),

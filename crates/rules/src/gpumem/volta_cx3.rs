@@ -7,7 +7,7 @@ use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "gpumem/volta-cx3",
-    title: "GPUs and NICs are of generations for which GPUDirect RDMA can be had today",
+    title: "GPUs and NICs are of generations that can still use GPUDirect RDMA",
     severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
     effect: Effect::sourced("GPUDirect RDMA is practically out of reach: messages are staged through host memory"),

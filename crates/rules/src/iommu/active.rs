@@ -9,7 +9,7 @@ use linerate_snapshot::{Place, Reading};
 
 pub(super) static RULE: Rule = Rule {
     id: "iommu/active",
-    title: "The IOMMU is in use where virtual machines need it; elsewhere its absence is understood",
+    title: "The IOMMU is in use where virtual machines need it; elsewhere the reason for its absence is known",
     severity: Severities::always(Severity::High),
     roles: Roles::ALL,
     effect: Effect::sourced("a VM host cannot pass devices to guests; on bare metal an absent IOMMU costs nothing"),
@@ -56,7 +56,11 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     if count > 0 {
         let units = cx.node.iommu.units.known().and_then(|u| Some((u.len(), u.first()?)));
         let units = units.map_or_else(String::new, |(n, first)| {
-            format!(", {n} unit(s), {} first", crate::cmdline::words::short(first))
+            format!(
+                ", {}, {} first",
+                linerate_formats::counted(n, "unit", "units"),
+                crate::cmdline::words::short(first)
+            )
         });
         out.pass(Subject::Node, format_args!("in use: {count} groups{units}")).at(place);
         return;
@@ -126,7 +130,7 @@ fn diagnose(cx: &Cx<'_>) -> Diagnosis {
         Some("IVRS") => ("AMD_IOMMU", false),
         Some("IORT") => ("ARM_SMMU_V3", false),
         _ => {
-            let text = "the firmware's tables are not visible, so the reason is open";
+            let text = "the firmware's tables are not visible, so the reason is not known";
             return Diagnosis {
                 text: text.into(),
                 place: None,

@@ -44,7 +44,13 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let Some(asked) = asked_domain(cx, c) else {
         match (ignored, domains.first(DomainType::translated)) {
             (Some(why), Some((n, (bdf, domain, at)))) => out
-                .fail(Subject::Node, format_args!("{why}: {n} GPU or NIC function(s) are {domain}, {bdf} first"))
+                .fail(
+                    Subject::Node,
+                    format_args!(
+                        "{why}: {} {domain}, {bdf} first",
+                        linerate_formats::counted(n, "GPU or NIC function is", "GPU or NIC functions are")
+                    ),
+                )
                 .at(place)
                 .at(*at)
                 .fix(one_word),
@@ -60,8 +66,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         out.fail(
             Subject::KernelArg(word.clone()),
             format_args!(
-                "`{word}` asks for {}, but {n} GPU or NIC function(s) are {domain}, {bdf} first{why}",
-                wanted(asked.identity)
+                "`{word}` asks for {}, but {} {domain}, {bdf} first{why}",
+                wanted(asked.identity),
+                linerate_formats::counted(n, "GPU or NIC function is", "GPU or NIC functions are")
             ),
         )
         .at(place)
@@ -72,9 +79,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         out.pass(
             Subject::Node,
             format_args!(
-                "`{word}` asks for {}, and that is what {} function(s) have",
+                "`{word}` asks for {}, and that is what {}",
                 wanted(asked.identity),
-                domains.of.len()
+                linerate_formats::counted(domains.of.len(), "function has", "functions have")
             ),
         )
         .at(place)
@@ -109,7 +116,7 @@ fn ignored(cx: &Cx<'_>, c: &Cmdline) -> Option<&'static str> {
     let not_boolean = c
         .get_all("iommu.passthrough")
         .any(|p| p.value.as_deref().is_none_or(|v| linerate_formats::cmdline::kernel_bool(v).is_none()));
-    not_boolean.then_some("`iommu.passthrough` has a value that is no boolean, so it is ignored")
+    not_boolean.then_some("`iommu.passthrough` has a value that is not a boolean, so it is ignored")
 }
 
 fn reason(cx: &Cx<'_>, identity: bool) -> &'static str {

@@ -92,7 +92,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     } else {
         out.unknown(Subject::Node, "no IOMMU fault in this text, which may be an excerpt of the log")
             .at(log.place())
-            .see("dmesg as root, or journalctl -k -b, whole");
+            .see("dmesg as root, or journalctl -k -b (complete output)");
     }
 }
 
@@ -107,19 +107,28 @@ fn tell<'o>(cx: &Cx<'_>, faults: &Faulty, out: &'o mut Findings) -> &'o mut Find
         } else {
             "whose device the log does not name"
         };
-        return out.unknown(subject, format_args!("{n} IOMMU fault(s) {who}"))
+        return out.unknown(subject, format_args!("{} {who}", linerate_formats::counted(n, "IOMMU fault", "IOMMU faults")))
             .at(faults.first)
             .see("lspci -D -nn on the same machine: only faults of GPUs, RDMA NICs and ports above them concern GPUDirect RDMA");
     }
     let name = device.function.map_or_else(|| device.what.to_owned(), |i| cx.node.name_of(cx.node.pci.get(i)));
     if device.standing == Standing::Elsewhere {
         return out
-            .fail(subject, format_args!("{n} IOMMU fault(s) of {name}: not on the way between GPU and NIC"))
+            .fail(
+                subject,
+                format_args!(
+                    "{} of {name}: not on the path between GPU and NIC",
+                    linerate_formats::counted(n, "IOMMU fault", "IOMMU faults")
+                ),
+            )
             .severity(Severity::Info)
             .at(faults.first);
     }
     let of = device.function.map(|i| cx.node.pci.get(i).bdf).or(faults.of.bdf);
-    let finding = out.fail(subject, format_args!("{n} IOMMU fault(s) of {name} in the log"));
+    let finding = out.fail(
+        subject,
+        format_args!("{} of {name} in the log", linerate_formats::counted(n, "IOMMU fault", "IOMMU faults")),
+    );
     if let Some(of) = of {
         // What is not translated cannot fault.
         finding.follows("iommu/translated-domain", About::Of(of.into()));

@@ -50,7 +50,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let many = cx.node.cpu.processors.known().is_some_and(|n| *n > 255);
     let need = if many { "; more than 255 virtual CPUs need its interrupt remapping" } else { "" };
     if let Some((n, (bdf, domain, at))) = domains.first(linerate_node::iommu::DomainType::translated) {
-        let message = format!("a virtual IOMMU translates {n} GPU or NIC function(s), {bdf} first ({domain}){need}");
+        let message = format!(
+            "a virtual IOMMU translates {}, {bdf} first ({domain}){need}",
+            linerate_formats::counted(n, "GPU or NIC function", "GPU or NIC functions")
+        );
         let f = out.fail(Subject::Node, message);
         f.at(place).at(*at);
         if !cx.has_gpu() {
@@ -69,12 +72,12 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     } else if domains.unseen > 0 {
         out.unknown(
             Subject::Node,
-            format_args!("a virtual IOMMU is there ({count} groups), the domains of GPUs and NICs are not visible"),
+            format_args!("there is a virtual IOMMU ({count} groups), but the domains of GPUs and NICs are not visible"),
         )
         .at(place)
         .see("cat /sys/kernel/iommu_groups/*/type in the guest");
     } else {
-        let message = format!("a virtual IOMMU is there ({count} groups), but translates no GPU or NIC{need}");
+        let message = format!("there is a virtual IOMMU ({count} groups), but it translates no GPU or NIC{need}");
         out.fail(Subject::Node, message).severity(Severity::Info).at(place);
     }
 }

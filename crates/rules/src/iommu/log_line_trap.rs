@@ -8,7 +8,7 @@ use linerate_node::iommu::DomainType;
 
 pub(super) static RULE: Rule = Rule {
     id: "iommu/log-line-trap",
-    title: "What the boot log says about the default domain is what the devices have",
+    title: "The devices have the default domain that the boot log names",
     severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
     effect: Effect::sourced("none by itself: the log line misleads the reader"),
@@ -88,8 +88,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     let domains = Domains::in_use(cx);
     if let Some((n, (bdf, domain, at))) = domains.first(other) {
-        let message =
-            format!("the log says {word}, but {n} GPU or NIC function(s) are in {domain} domains, {bdf} first");
+        let message = format!(
+            "the log says {word}, but {} in {domain} domains, {bdf} first",
+            linerate_formats::counted(n, "GPU or NIC function is", "GPU or NIC functions are")
+        );
         out.fail(Subject::Node, message).at(place).at(*at);
     } else if domains.unseen > 0 {
         out.unreadable(Subject::Node, "domain types of GPUs and NICs", &cx.node.iommu.groups).at(place);

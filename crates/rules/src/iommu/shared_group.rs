@@ -147,7 +147,10 @@ fn host(cx: &Cx<'_>, topology: Option<TopologyType>, out: &mut Findings) {
         } else if let (false, Some(place)) = (nics.is_empty(), pci.seen) {
             out.pass(
                 f.bdf,
-                format_args!("in another group than the {} NIC function(s) below the same switch", nics.len()),
+                format_args!(
+                    "in another group than the {} below the same switch",
+                    linerate_formats::counted(nics.len(), "NIC function", "NIC functions")
+                ),
             )
             .at(f.iommu_group.place())
             .at(place);

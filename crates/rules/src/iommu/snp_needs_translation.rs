@@ -105,7 +105,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     } else if let Some((n, (bdf, _, place))) = domains.first(|d| d == DomainType::Identity) {
         out.fail(
             Subject::Node,
-            format_args!("SEV-SNP is wanted, but {n} GPU or NIC function(s) are in identity domains, {bdf} first"),
+            format_args!(
+                "SEV-SNP is wanted, but {} in identity domains, {bdf} first",
+                linerate_formats::counted(n, "GPU or NIC function is", "GPU or NIC functions are")
+            ),
         )
         .at(wanted)
         .at(*place)

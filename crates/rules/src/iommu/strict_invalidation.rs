@@ -39,7 +39,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     if let Some((n, (bdf, _, place))) = domains.first(|d| d == DomainType::Dma) {
         out.fail(
             Subject::Node,
-            format_args!("{n} GPU or NIC function(s) are translated with strict invalidation, {bdf} first"),
+            format_args!(
+                "{} translated with strict invalidation, {bdf} first",
+                linerate_formats::counted(n, "GPU or NIC function is", "GPU or NIC functions are")
+            ),
         )
         .at(*place);
     } else if domains.unseen > 0 {
@@ -47,7 +50,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     } else if let Some((n, (bdf, _, place))) = domains.first(|d| d == DomainType::DmaFq) {
         out.pass(
             Subject::Node,
-            format_args!("{n} GPU or NIC function(s) are translated, with lazy invalidation, {bdf} first"),
+            format_args!(
+                "{} translated, with lazy invalidation, {bdf} first",
+                linerate_formats::counted(n, "GPU or NIC function is", "GPU or NIC functions are")
+            ),
         )
         .at(*place);
     } else if !cx.no_subjects(!domains.of.is_empty() || domains.none + domains.vfio > 0, "GPU or RDMA NIC", out) {

@@ -22,7 +22,7 @@ pub(super) static RULE: Rule = Rule {
     reads: READS,
     docs: "\
 ## What it checks
-Whether `#SBATCH` lines stand below the first command of a script (`set -e`, `module load`, an assignment). A text that does not begin with `#!` may be a part of a script, or stand in prose: unknown.
+Whether `#SBATCH` lines are below the first command of a script (`set -e`, `module load`, an assignment). A text that does not begin with `#!` may be a part of a script, or quoted in prose: unknown.
 
 ## Why it matters
 sbatch stops at the first command. Lines below it are remarks for the shell, too: nobody says that they do nothing.
@@ -59,7 +59,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 let text = "the text does not begin with #!: it may be a part of a script";
                 out.unknown(subject, text).at(first).see("the whole script, from its first line on");
             }
-            (None, _) => _ = out.pass(subject, "all stand above the first command").at(first),
+            (None, _) => _ = out.pass(subject, "all are above the first command").at(first),
         }
     }
 }

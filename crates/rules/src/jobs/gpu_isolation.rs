@@ -83,7 +83,7 @@ fn binding(start: &Start<'_>) -> Option<(Option<Bind>, Option<Place>, &'static s
 fn judge(start: &Start<'_>, out: &mut Findings) {
     let subject = start.subject();
     if let Some(Step { launcher, .. }) = start.step.filter(|s| s.launcher != Launcher::Srun) {
-        let text = format_args!("{} is no step of Slurm: it binds no GPUs to ranks", launcher.name());
+        let text = format_args!("{} is not a step of Slurm: it binds no GPUs to ranks", launcher.name());
         out.not_applicable_to(subject, text).at(start.place());
         return;
     }
@@ -111,8 +111,7 @@ fn judge(start: &Start<'_>, out: &mut Findings) {
         return;
     };
     let Some(bind) = bind else {
-        out.unknown(subject, "how GPUs are bound to tasks is not readable: a variable, or no form that Slurm has")
-            .at(at);
+        out.unknown(subject, "how GPUs are bound to tasks is not readable: a variable, or not a form of Slurm").at(at);
         return;
     };
     if bind == Bind::None {

@@ -65,7 +65,7 @@ fn judge(job: &ScriptAt, out: &mut Findings) {
         Some(m) => {
             let (limit, at) = (subject(job, "ulimit -l"), job.at(m.line));
             match m.value.limit {
-                None => _ = out.unknown(limit, "the limit is a variable, or no number").at(at),
+                None => _ = out.unknown(limit, "the limit is a variable, or not a number").at(at),
                 Some(Limit::Unlimited) => {
                     let text = "unlimited: the script limits nothing; the hard limit of slurmd decides whether it takes effect";
                     out.pass(limit, text).at(at);

@@ -24,10 +24,9 @@ pub(super) static RULE: Rule = Rule {
     reads: &["proc/self/limits"],
     docs: "\
 ## What it checks
-The limit of locked memory of the process that captured. That is the limit of this shell or service, not of the jobs: a job
-inherits from its launcher (systemd unit, container runtime, Slurm), which may differ both ways. Captured as root it is
-information only: root has CAP_IPC_LOCK, to which the limit does not apply. Not so in a container of a job (NCCL's variables are in its
-environment): there root has the capability only where it was given; runtimes do not give it by default.
+The limit of locked memory of the process that collected. That is the limit of this shell or service, not of the jobs: a job
+inherits from its launcher (systemd unit, container runtime, Slurm), which may differ both ways. Collected as root it is
+information only: root has CAP_IPC_LOCK, to which the limit does not apply. In a container of a job (NCCL's variables are in its environment) this is different: there root has the capability only if it was given; runtimes do not give it by default.
 
 ## Why it matters
 RDMA pins every buffer it registers. The default limit is 8 MiB, or an eighth of memory on newer systemd.
@@ -52,7 +51,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         return;
     };
     let pasted = cx.is_pasted(limits.place());
-    let process = if pasted { "the shell that printed it" } else { "the process that captured" };
+    let process = if pasted { "the shell that printed it" } else { "the process that collected" };
     if *soft == Limit::Unlimited {
         out.pass(Subject::Node, format_args!("unlimited for {process}; jobs may have another limit"))
             .at(limits.place());
@@ -66,7 +65,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         out.fail(Subject::Node, format_args!("{soft}{hard} {held}")).at(limits.place()).at(of_job).fix(container);
         return;
     }
-    let whom = if root { "root, to whom it does not apply; jobs that inherit it are limited" } else { process };
+    let whom = if root { "root, who is exempt; jobs that inherit it are limited" } else { process };
     // Where the list of devices shows no NIC, no job registers memory with one.
     let no_nic = cx.node.pci.seen.is_some() && cx.node.pci.rdma_nics().next().is_none();
     out.fail(Subject::Node, format_args!("{soft}{hard} for {whom}"))
@@ -88,6 +87,6 @@ fn container() -> Remedy {
         "give the container the capability IPC_LOCK, or unlimited locked memory, unless it has the capability (`capsh --print`)",
         "capabilities and limit of locked memory in the container's specification",
     )
-    .because("the container starts anew")
+    .because("the container restarts")
     .prove("proc/self/limits")
 }

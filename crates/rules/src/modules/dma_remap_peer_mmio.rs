@@ -41,7 +41,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             if let Some((n, (bdf, domain, at))) = domains.first(DomainType::translated) {
                 out.fail(
                     subject(),
-                    format_args!("0, and {n} GPU or NIC function(s) are translated ({domain}), {bdf} first"),
+                    format_args!(
+                        "0, and {} translated ({domain}), {bdf} first",
+                        linerate_formats::counted(n, "GPU or NIC function is", "GPU or NIC functions are")
+                    ),
                 )
                 .at(place)
                 .at(*at)

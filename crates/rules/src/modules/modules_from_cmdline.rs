@@ -6,7 +6,7 @@ use linerate_formats::cmdline::same_name;
 
 pub(super) static RULE: Rule = Rule {
     id: "modules/modules-from-cmdline",
-    title: "Options of GPU and RDMA modules stand in modprobe.d",
+    title: "Options of GPU and RDMA modules are set in modprobe.d",
     severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
     effect: Effect::sourced("a container that loads the module with insmod never sees the option"),

@@ -20,7 +20,7 @@ parameters that exist in the open kernel modules 515 to 595, with the branch of 
 
 ## Why it matters
 A misspelt or removed parameter does nothing: `nvidia: unknown parameter 'NVreg_…' ignored`. Proof of effect is
-/proc/driver/nvidia/params, where names stand without `NVreg_`.
+/proc/driver/nvidia/params, where names are without `NVreg_`.
 
 ## See it yourself
 `modinfo -p nvidia | cut -d: -f1; cat /proc/driver/nvidia/params; dmesg | grep 'unknown parameter'`.
@@ -85,7 +85,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         f.fix(|| Remedy::new(format!("remove {option}, or spell it right"), action).prove("proc/driver/nvidia/params"));
     }
     if let (true, Some(place)) = (out.is_empty(), first) {
-        out.pass(Subject::Node, format_args!("{good} option(s) of the nvidia module, all of them exist")).at(place);
+        out.pass(Subject::Node, format_args!("all options of the nvidia module exist ({good})")).at(place);
     }
 }
 

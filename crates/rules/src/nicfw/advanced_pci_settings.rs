@@ -5,7 +5,7 @@ use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity};
 
 pub(super) static RULE: Rule = Rule {
     id: "nicfw/advanced-pci-settings",
-    title: "ADVANCED_PCI_SETTINGS is a display switch: either value is right",
+    title: "ADVANCED_PCI_SETTINGS is a display switch: both values are right",
     severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
     effect: Effect::sourced("none: it shows or hides other settings"),

@@ -55,7 +55,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
     }
     if let Some(first) = all.first().filter(|_| !any) {
-        out.not_applicable(format_args!("no BlueField among the {} NIC(s)", all.len())).at(first.place);
+        out.not_applicable(format_args!("no BlueField among {}", linerate_formats::counted(all.len(), "NIC", "NICs")))
+            .at(first.place);
     }
 }
 

@@ -5,7 +5,7 @@ use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Sourc
 
 pub(super) static RULE: Rule = Rule {
     id: "nicfw/connectx3",
-    title: "Firmware queries are of ConnectX-4 or later, which can tell what runs",
+    title: "Firmware queries are of ConnectX-4 or later, which show what runs",
     severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
     effect: Effect::sourced("none by itself: what a ConnectX-3 runs with cannot be read"),
@@ -58,6 +58,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
     }
     if let Some((place, first)) = others.filter(|_| out.is_empty()) {
-        out.pass(Subject::Node, format_args!("no ConnectX-3 among {} NIC(s): {first}", cards.len())).at(place);
+        out.pass(
+            Subject::Node,
+            format_args!("no ConnectX-3 among {}: {first}", linerate_formats::counted(cards.len(), "NIC", "NICs")),
+        )
+        .at(place);
     }
 }

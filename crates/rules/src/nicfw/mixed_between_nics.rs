@@ -68,7 +68,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     let alone = kinds.iter().all(|k| k.len() < 2);
     if let Some(first) = all.first().filter(|_| alone) {
-        out.not_applicable(format_args!("no two of the {} NIC(s) are of one kind", all.len())).at(first.place);
+        out.not_applicable(format_args!("{}, no two of one kind", linerate_formats::counted(all.len(), "NIC", "NICs")))
+            .at(first.place);
     }
     for kind in kinds.iter().filter(|k| k.len() > 1) {
         compare(kind, out);
@@ -136,7 +137,7 @@ fn compare(kind: &[&NicFirmware], out: &mut Findings) {
     if !hidden.is_empty() {
         let which = super::list(hidden.iter().copied(), hidden.len());
         out.unknown(Subject::Node, format_args!("printed by some of {}, not by others: {which}", names(kind)))
-            .see("set ADVANCED_PCI_SETTINGS alike on all NICs (it shows or hides settings, nothing else); compare firmware versions")
+            .see("set ADVANCED_PCI_SETTINGS to the same value on all NICs (it shows or hides settings, nothing else); compare firmware versions")
             .at(first.place);
     }
     if differ == 0 && same > 0 {

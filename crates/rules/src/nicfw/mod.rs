@@ -151,7 +151,7 @@ fn not_shown(cx: &Cx<'_>, name: &str, missing: Missing, nics: &[&NicFirmware], o
     if let Some(first) = hidden.first() {
         out.not_applicable_to(subject(), || {
             format!(
-                "hidden by the firmware while ADVANCED_PCI_SETTINGS is False, which is no defect ({})",
+                "hidden by the firmware while ADVANCED_PCI_SETTINGS is False, which is not a defect ({})",
                 names(&hidden)
             )
         })

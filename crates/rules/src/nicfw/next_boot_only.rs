@@ -44,8 +44,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         out.unknown(
             Subject::Node,
             format_args!(
-                "a plain query shows the next boot only; what runs is not known on {} NIC(s): {}",
-                plain.len(),
+                "a plain query shows the next boot only; what runs is not known on {}: {}",
+                linerate_formats::counted(plain.len(), "NIC", "NICs"),
                 names(&plain)
             ),
         )
@@ -53,7 +53,13 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         .at(first.place);
     }
     if let Some(first) = full.first() {
-        out.pass(Subject::Node, format_args!("{} NIC(s) show default, current and next boot", full.len()))
-            .at(first.place);
+        out.pass(
+            Subject::Node,
+            format_args!(
+                "{} default, current and next boot",
+                linerate_formats::counted(full.len(), "NIC shows", "NICs show")
+            ),
+        )
+        .at(first.place);
     }
 }

@@ -33,8 +33,9 @@ the old settings, and an innocent reboot weeks later changes the node.
 Where the next value is DEVICE_DEFAULT, the card resolves it at reset: Current then shows the resolved value, and the two cannot be compared.
 
 ## Fix
-Drain the node, then reboot it, or `mlxfwreset -d BDF -l 3 reset` (drops the link; not with ATS, SR-IOV or BAR settings, which the
-host enumerates at boot). Then query again. If the change was not wanted: set the old value back.",
+Drain the node, then reboot it: `linerate plan` plans that. With --reset-nics it plans `mlxfwreset -d BDF -l 3 reset` instead, where that is enough (it drops the link;
+not for ATS, SR-IOV or BAR settings, which the host enumerates at boot). A setting that needs a power cycle still waits after a reboot: power the
+node off and on. Then query again. If the change was not wanted, set the old value back; the plan does so for a setting that would make the node worse.",
     myths: &[Myth {
         claim: "A firmware setting needs a cold boot.",
         truth: "The tool says which: \"Please reboot\" means a reboot is enough, \"Please power cycle\" means it is not.",
@@ -94,7 +95,7 @@ fn judge<'o>(cx: &Cx<'_>, card: &NicFirmware, out: &'o mut Findings) -> &'o mut 
         out.fail(nic(card), format_args!("waits for a reset: {}", changes.join(", "))).at(card.at_param(first)).fix(
             || {
                 Remedy::new(
-                    "reboot the drained node (or reset the NIC's firmware), then query again",
+                    "reboot the drained node (or reset the NIC); if it still waits, power-cycle the node; then query again",
                     Action::NicFirmwareReset { device: card.name.clone().into() },
                 )
                 .prove(format!("mlxconfig -d {} -e q", card.name))
@@ -104,7 +105,9 @@ fn judge<'o>(cx: &Cx<'_>, card: &NicFirmware, out: &'o mut Findings) -> &'o mut 
         let which = super::list(undecided.iter().map(|p| p.name.as_str()), undecided.len());
         out.unknown(
             nic(card),
-            format_args!("next boot takes the device's default for {which}: whether that is what runs is not shown"),
+            format_args!(
+                "the next boot uses the device's default for {which}; the query does not show whether that runs now"
+            ),
         )
         .at(card.at_param(first))
     } else if cx.is_pasted(card.place) && cx.is_output(card.place, OutputKind::MlxconfigText) {

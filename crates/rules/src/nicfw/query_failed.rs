@@ -41,9 +41,13 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let node = cx.node;
     if node.nic_firmware_errors.is_empty() {
         let f = match node.nic_firmware.first() {
-            Some(_) => {
-                out.pass(Subject::Node, format_args!("{} quer(ies) answered, none failed", node.nic_firmware.len()))
-            }
+            Some(_) => out.pass(
+                Subject::Node,
+                format_args!(
+                    "{} answered, none failed",
+                    linerate_formats::counted(node.nic_firmware.len(), "query", "queries")
+                ),
+            ),
             None => {
                 out.not_applicable("no query of NIC firmware settings in this source: see nicfw/visible");
                 return;

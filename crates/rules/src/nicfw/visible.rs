@@ -54,8 +54,11 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     // A query that names no PCI address belongs to one of the NICs, but nobody can tell to which.
     let anonymous = seen.iter().filter(|n| n.bdf.is_none()).count();
     if without.is_empty() || without.len() <= anonymous {
-        out.pass(Subject::Node, format_args!("settings of {} NIC(s) were read", seen.len()))
-            .at_all(seen.iter().map(|nic| nic.place));
+        out.pass(
+            Subject::Node,
+            format_args!("settings of {} were read", linerate_formats::counted(seen.len(), "NIC", "NICs")),
+        )
+        .at_all(seen.iter().map(|nic| nic.place));
         return;
     }
     let names: Vec<String> = without.iter().map(|f| f.bdf.to_string()).collect();
@@ -66,10 +69,18 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         return;
     }
     let failed = cx.node.nic_firmware_errors.len();
-    let why = if failed == 0 { String::new() } else { format!("; {failed} quer(ies) failed: see nicfw/query-failed") };
+    let why = if failed == 0 {
+        String::new()
+    } else {
+        format!("; {} failed: see nicfw/query-failed", linerate_formats::counted(failed, "query", "queries"))
+    };
     out.unknown(
         Subject::Node,
-        format_args!("no firmware settings of {} of {} NIC(s): {who}{why}", without.len(), all.len()),
+        format_args!(
+            "no firmware settings of {} of {}: {who}{why}",
+            without.len(),
+            linerate_formats::counted(all.len(), "NIC", "NICs")
+        ),
     )
     .see("install mstflint and capture as root, or add the output of `mstconfig -d BDF -e query` for each NIC")
     .at(cx.node.pci.seen);

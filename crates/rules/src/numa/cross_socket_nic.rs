@@ -89,13 +89,14 @@ fn apart(cx: &Cx<'_>, rail: &Rail, gpu: &PciFunction<'_>, nic: &PciFunction<'_>,
         let place = match same {
             Some(true) => "on another NUMA node of the same socket",
             Some(false) => "on another NUMA node, of another socket",
-            None => "on another NUMA node, and whether of another socket is not visible",
+            None => "on another NUMA node; whether on another socket is not visible",
         };
         let way = match (direct, local) {
             (Some(false), _) => "GPUDirect RDMA is out of reach here anyway: see gpumem/registration-path".to_owned(),
             (_, 0) => "default NCCL uses no GPUDirect RDMA; no GPU has a NIC below its switch".to_owned(),
             (_, n) => format!(
-                "default NCCL uses no GPUDirect RDMA; {n} GPU(s) have a NIC below their switch, which NCCL can use over NVLink where there is any"
+                "default NCCL uses no GPUDirect RDMA; {} below their switch, which NCCL can use over NVLink if there is any",
+                linerate_formats::counted(n, "GPU has a NIC", "GPUs have NICs")
             ),
         };
         format!("{gpu}: nearest NIC {nics} is {place}{passed}; {way}")

@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     title: "The kernel knows the NUMA node of every GPU and RDMA NIC",
     severity: Severities::always(Severity::Medium),
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
-    effect: Effect::direction_only("threads and buffers are placed by chance; NCCL goes by the topmost switch above the device, and has a NUMA node of its own (-1) for what has none there"),
+    effect: Effect::direction_only("threads and buffers are placed by chance; NCCL uses the NUMA node of the topmost switch above the device, or a NUMA node of its own (-1) if that has none"),
     sources: &[
         Source {
             title: "Linux ABI: /sys/bus/pci/devices/.../numa_node",
@@ -61,9 +61,9 @@ fn nccl(cx: &Cx<'_>, f: &PciFunction<'_>) -> String {
     let tree = &cx.node.pci;
     let top = tree.find(f.bdf).map(|id| tree.get(linerate_topology::from_node::topmost(tree, id)));
     match top.and_then(|t| Some((t.bdf, *t.numa_node.known()?))) {
-        Some((bdf, n)) if n >= 0 => format!("NCCL puts it below NUMA node {n}, that of {bdf} above it"),
-        Some(_) => "NCCL puts it below a NUMA node of its own, -1".to_owned(),
-        None => "where NCCL puts it is not known".to_owned(),
+        Some((bdf, n)) if n >= 0 => format!("NCCL uses NUMA node {n}, that of {bdf} above it"),
+        Some(_) => "NCCL gives it a NUMA node of its own, -1".to_owned(),
+        None => "the NUMA node that NCCL uses is not known".to_owned(),
     }
 }
 
@@ -78,7 +78,7 @@ fn judge<'o>(cx: &Cx<'_>, f: &PciFunction<'_>, nodes: Option<usize>, out: &'o mu
             .at(cx.node.numa.place())
             .fix(|| {
                 Remedy::bios(
-                    "update the BIOS or switch node interleaving off; until then write the node by hand",
+                    "update the BIOS or switch node interleaving off; until then write the NUMA node by hand",
                     "node interleaving; PCIe proximity (_PXM)",
                     "off; reported",
                 )
@@ -86,7 +86,7 @@ fn judge<'o>(cx: &Cx<'_>, f: &PciFunction<'_>, nodes: Option<usize>, out: &'o mu
                 .prove(format!("sys/bus/pci/devices/{}/numa_node", f.bdf))
             }),
         (Some(_), None) => out
-            .unknown(Subject::Pci(f.bdf), "node -1, and how many NUMA nodes there are is not visible")
+            .unknown(Subject::Pci(f.bdf), "node -1, and the number of NUMA nodes is not visible")
             .at(f.numa_node.place())
             .see("ls -d /sys/devices/system/node/node*"),
         (None, _) => out.unreadable(f.bdf, "NUMA node", &f.numa_node),

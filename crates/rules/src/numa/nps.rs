@@ -72,7 +72,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     } else if (with_cpus as u64) < u64::from(sockets) {
         out.fail(
             Subject::Node,
-            format_args!("{with_cpus} NUMA node(s) with CPUs on {sockets} sockets: what crosses sockets looks local"),
+            format_args!(
+                "{} with CPUs on {sockets} sockets: what crosses sockets looks local",
+                linerate_formats::counted(with_cpus, "NUMA node", "NUMA nodes")
+            ),
         )
         .severity(Severity::Medium)
         .at(node.numa.place())

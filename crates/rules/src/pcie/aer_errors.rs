@@ -10,7 +10,7 @@ use linerate_snapshot::{Place, Reading};
 
 pub(super) static RULE: Rule = Rule {
     id: "pcie/aer-errors",
-    title: "No PCIe errors on the way of GPUs and RDMA NICs",
+    title: "No PCIe errors on the paths of GPUs and RDMA NICs",
     severity: Severities::always(Severity::High),
     roles: PHYSICAL,
     effect: Effect::sourced("uncorrectable errors lose packets or reset the device; correctable ones cost a replay each"),
@@ -45,7 +45,7 @@ Reseat card and riser, check retimer and switch firmware, swap the slot to see w
 pcie/payload-mismatch. Completion timeout together with a translated domain: see iommu/translated-domain.",
     myths: &[Myth {
         claim: "RxErr+ in CESta shows a broken link.",
-        truth: "The bit stays set since it first happened, often at link training. Clear it or sample the counters twice before swapping hardware.",
+        truth: "The bit stays set since it first happened, often at link training. Clear it, or run `linerate watch counters`, before swapping hardware.",
     }],
     check,
 };
@@ -108,7 +108,7 @@ fn judge<'o>(cx: &Cx<'_>, f: &PciFunction<'_>, files: &mut AerFiles<'_>, out: &'
     }
     let soft: Option<(String, Place)> = match counted(&counters.correctable) {
         Some((t, _, p)) if !only_advisory(counters.correctable.known()) => {
-            Some((format!("correctable errors since boot: {t}; sample twice"), p))
+            Some((format!("correctable errors since boot: {t}; `linerate watch counters` shows whether they grow"), p))
         }
         Some(_) => None,
         None => {

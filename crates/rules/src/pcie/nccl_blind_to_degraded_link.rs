@@ -7,7 +7,7 @@ use linerate_topology::system::link_bandwidth;
 
 pub(super) static RULE: Rule = Rule {
     id: "pcie/nccl-blind-to-degraded-link",
-    title: "NCCL's model of the links agrees with the links",
+    title: "NCCL's model of the links agrees with the real links",
     severity: Severities::always(Severity::Info),
     roles: PHYSICAL,
     effect: Effect::sourced("NCCL plans rings and trees over a link as if it ran at full speed; its topology dump shows nothing wrong"),

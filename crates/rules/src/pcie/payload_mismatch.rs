@@ -7,7 +7,7 @@ use linerate_node::pci::{ExpressRegister, FnId, PciFunction};
 
 pub(super) static RULE: Rule = Rule {
     id: "pcie/payload-mismatch",
-    title: "No device sends packets larger than what is on their way accepts",
+    title: "No device sends packets larger than the bridges and peers accept",
     severity: Severities::always(Severity::Critical),
     roles: PHYSICAL,
     effect: Effect::sourced("Malformed TLP: a fatal error, the device is reset or the node goes down"),

@@ -71,7 +71,8 @@ fn judge(job: &Job<'_>, out: &mut Findings) {
     match asked {
         None => _ = out.unknown(job.subject(), "asks for RDMA devices; how many is not written").at(at),
         Some(n) if !shared && n < networks => {
-            let text = format_args!("attaches {networks} networks and asks for {n} RDMA device(s): each needs its own");
+            let devices = linerate_formats::counted(n, "RDMA device", "RDMA devices");
+            let text = format!("attaches {networks} networks and asks for {devices}: each needs its own");
             out.fail(job.subject(), text).severity(Severity::Low).at(at).at(job.place()).fix(|| {
                 let pod = ["ask for as many devices as networks are attached", "resources of the container"];
                 job.remedy(pod, pod)
@@ -84,7 +85,7 @@ fn judge(job: &Job<'_>, out: &mut Findings) {
 /// It asks for none.
 fn none(job: &Job<'_>, out: &mut Findings) {
     let (whole, gpus) = match job.gpus {
-        Count::Number(n) => (n >= WHOLE_NODE, format!("{n} GPU(s)")),
+        Count::Number(n) => (n >= WHOLE_NODE, linerate_formats::counted(n, "GPU", "GPUs")),
         Count::All => (true, "all GPUs of its host".to_owned()),
         Count::Unwritten => {
             out.unknown(job.subject(), "asks for GPUs and no RDMA device; how many GPUs is not written")

@@ -66,7 +66,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 
 fn judge(job: &Job<'_>, out: &mut Findings) {
     if job.gpus == Count::Number(1) {
-        out.not_applicable_to(job.subject(), "one GPU: there is nobody to share memory with").at(job.place());
+        out.not_applicable_to(job.subject(), "one GPU: no shared memory is needed").at(job.place());
         return;
     }
     let ipc = job.pod.pod.host_ipc;

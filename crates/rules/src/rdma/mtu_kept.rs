@@ -13,7 +13,7 @@ use written::groups;
 
 pub(super) static RULE: Rule = Rule {
     id: "rdma/mtu-kept",
-    title: "The MTU of RDMA interfaces that runs is the one that is written",
+    title: "The running MTU of RDMA interfaces is the configured one",
     severity: Severities::up_to(Severity::Low, Severity::Medium),
     roles: Roles::ALL,
     effect: Effect::sourced("what is written runs after the next boot, if the kernel takes it; 1500 in place of 9000 makes the RDMA MTU 1024 in place of 4096 (rdma/roce-mtu)"),

@@ -6,7 +6,7 @@ use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "rdma/netns-mode",
-    title: "Network namespaces share RDMA devices, or exclusive mode is meant",
+    title: "Network namespaces share RDMA devices, or exclusive mode is intended",
     severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
     effect: Effect::sourced("in exclusive mode a container sees only RDMA devices that were moved into its namespace"),

@@ -92,7 +92,7 @@ fn judge<'o>(d: &RdmaDevice, p: &RdmaPort, out: &'o mut Findings) -> &'o mut Fin
     let f = out
         .fail(
             subject,
-            format_args!("totals since the counters were cleared: {}; one sample cannot show growth", list.join(", ")),
+            format_args!("totals since the counters were cleared: {}; one reading cannot show growth", list.join(", ")),
         )
         .severity(if stuck { Severity::Low } else { Severity::Info });
     for (_, _, place) in &bad {

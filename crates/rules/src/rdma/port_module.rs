@@ -25,8 +25,7 @@ pub(super) static RULE: Rule = Rule {
     docs: "\
 ## What it checks
 Lines `Port module event` of the mlx5 driver in the kernel log, for each module (the cable or transceiver in a cage of the card). The last line about a module counts:
-`Cable error` is a finding, unless `Cable plugged` or `Cable unplugged` comes after it. How much it weighs is how much depends on the port: high at the nearest NIC of a GPU; low
-where the port is ACTIVE again, or where the source does not show what depends on it.
+`Cable error` is a finding, unless `Cable plugged` or `Cable unplugged` comes after it. The severity follows from what depends on the port: high at the nearest NIC of a GPU; low if the port is ACTIVE again, or if the source does not show what depends on it.
 
 ## Why it matters
 rdma/port-state shows that a port is down, not why. The card knows: a module that is too hot, takes more power than the cage or the PCIe slot gives, is not accepted by the
@@ -156,10 +155,10 @@ fn judge(cx: &Cx<'_>, all: &[Module<'_>], of: Option<Bdf>, out: &mut Findings) {
     };
     if !whole {
         let f = out.unknown(subject, "the error of a cable or transceiver was followed by another event, in a text that may be an excerpt of the log");
-        f.see("dmesg as root, or journalctl -k -b, whole");
+        f.see("dmesg as root, or journalctl -k -b (complete output)");
         places(f);
     } else if faulty().all(|m| m.last == Last::Plugged) {
-        places(out.pass(subject, "the cable or transceiver was in error before, and was plugged anew since"));
+        places(out.pass(subject, "the cable or transceiver was in error before, and was plugged in again since"));
     } else {
         places(out.not_applicable_to(subject, "the cable or transceiver that was in error is unplugged or disabled"));
     }

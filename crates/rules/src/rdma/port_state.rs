@@ -15,7 +15,7 @@ pub(super) static RULE: Rule = Rule {
     docs: "\
 ## What it checks
 The logical state of each port of each RDMA NIC: `4: ACTIVE` is right. INIT and ARMED on InfiniBand are the subnet manager's:
-see rdma/subnet-manager. A DOWN port weighs as much as what depends on it: high where it is the nearest NIC of a GPU,
+see rdma/subnet-manager. The severity of a DOWN port follows from what depends on it: high where it is the nearest NIC of a GPU,
 low where the source does not show what depends on it, information where other NICs are nearer to every GPU, or where another port of the same card is ACTIVE: second ports are
 often not cabled.
 

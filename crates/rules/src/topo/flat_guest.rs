@@ -7,7 +7,7 @@ use linerate_node::rails;
 
 pub(super) static RULE: Rule = Rule {
     id: "topo/flat-guest",
-    title: "In a guest each GPU shares a virtual switch with a NIC, or a topology file says so",
+    title: "In a guest each GPU shares a virtual switch with a NIC, or a topology file shows which NIC is near",
     severity: Severities::always(Severity::Medium),
     roles: Roles::VM_GUEST,
     effect: Effect::estimate("without a shared switch (PHB) NCCL by default uses no GPUDirect RDMA, however near GPU and NIC are on the host; an estimated 1.5 to 4 \

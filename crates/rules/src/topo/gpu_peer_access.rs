@@ -7,7 +7,7 @@ use linerate_snapshot::Place;
 
 pub(super) static RULE: Rule = Rule {
     id: "topo/gpu-peer-access",
-    title: "Each two AMD GPUs can access each other's memory",
+    title: "Every two AMD GPUs can access each other's memory",
     severity: Severities::always(Severity::Medium),
     roles: Roles::ALL,
     effect: Effect::direction_only("RCCL moves data between the two GPUs through host memory"),
@@ -63,13 +63,19 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
     }
     if unseen > 0 {
-        out.unknown(Subject::Node, format_args!("whether access is enabled is not shown for {unseen} pair(s) of GPUs"))
-            .at(cx.node.amd.broken_row.or(place))
-            .see("amd-smi topology");
+        out.unknown(
+            Subject::Node,
+            format_args!(
+                "whether access is enabled is not shown for {} of GPUs",
+                linerate_formats::counted(unseen, "pair", "pairs")
+            ),
+        )
+        .at(cx.node.amd.broken_row.or(place))
+        .see("amd-smi topology");
     } else if failed > SHOWN {
         out.unknown(Subject::Node, format_args!("{} more pairs without access are not listed", failed - SHOWN));
     } else if failed == 0 {
-        out.pass(Subject::Node, format_args!("access is enabled for each of {enabled} pair(s) of GPUs")).at(place);
+        out.pass(Subject::Node, format_args!("access is enabled for all pairs of GPUs ({enabled})")).at(place);
     }
 }
 

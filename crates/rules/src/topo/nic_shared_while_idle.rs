@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 pub(super) static RULE: Rule = Rule {
     id: "topo/nic-shared-while-idle",
-    title: "No two GPUs share a NIC while an equal NIC is nobody's nearest",
+    title: "No two GPUs share a NIC while an equal NIC is nearest to no GPU",
     severity: Severities::always(Severity::Medium),
     roles: Roles::BARE_METAL.or(Roles::VM_GUEST),
     effect: Effect::derived("the GPUs that share halve their part of the network, and the idle port carries nothing"),
@@ -121,7 +121,7 @@ fn shared<'o>(
     let same = rail.nics.iter().any(|n| node.pci.get(*n).device.known() == idle.device.known());
     let finding = out.fail(gpu.bdf, || {
         format!(
-            "{sharing} GPUs have {} as nearest NIC{}, while {} is active and nobody's nearest",
+            "{sharing} GPUs have {} as nearest NIC{}, while {} is active and nearest to no GPU",
             crate::numa::names(cx, &rail.nics),
             if cards == 1 { "" } else { "s" },
             crate::numa::names(cx, &[free]),

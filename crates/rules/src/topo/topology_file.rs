@@ -11,7 +11,7 @@ use linerate_topology::xml::Dialect;
 
 pub(super) static RULE: Rule = Rule {
     id: "topo/topology-file",
-    title: "The topology file in force is one that NCCL reads, and is of this machine",
+    title: "The topology file in force is valid for NCCL, and is of this machine",
     severity: Severities::always(Severity::High),
     roles: Roles::ALL,
     effect: Effect::sourced("a file that NCCL refuses stops every job at its start; devices that it does not name fall back to what /sys shows"),
@@ -68,7 +68,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
         (Reading::Absent(at), Some((path, line))) => {
             out.fail(Subject::Node, || {
-                format!("NCCL_TOPO_FILE names {path}, which is not there: NCCL passes over it and reads /sys")
+                format!("NCCL_TOPO_FILE names {path}, which does not exist: NCCL ignores it and reads /sys")
             })
             .severity(Severity::Medium)
             .at(*line)

@@ -8,7 +8,7 @@ use linerate_snapshot::Place;
 
 pub(super) static RULE: Rule = Rule {
     id: "topo/xgmi",
-    title: "XGMI joins each two AMD GPUs of a hive",
+    title: "XGMI joins every two AMD GPUs of a hive",
     severity: Severities::always(Severity::High),
     roles: Roles::ALL,
     effect: Effect::direction_only("traffic between the two GPUs goes over PCIe, and rings of RCCL that need the link are left out"),
@@ -121,7 +121,7 @@ fn whole(cx: &Cx<'_>, gpus: &[Device], hives: &[Vec<Device>], place: Option<Plac
         let text = format_args!("{} hives of {first} GPUs, each complete; PCIe between hives", hives.len());
         out.pass(Subject::Node, text).at(place);
     } else {
-        let text = || format!("hives of {} GPU(s): whether the board has XGMI between them is not shown", sizes());
+        let text = || format!("hives of {} GPUs: whether the board has XGMI between them is not shown", sizes());
         out.unknown(Subject::Node, text).at(place).see("the product's documentation; dmesg | grep -i xgmi");
     }
 }

@@ -71,7 +71,7 @@ fn judge(cx: &Cx<'_>, vm: &Vm, out: &mut Findings) {
     let of_switch = |d: Distance| matches!(d, Distance::Pix | Distance::Pxb);
     let is_switch = differ.iter().any(|d| of_switch(d.2) != of_switch(d.3));
     let finding = out.fail(subject(vm), || {
-        format!("{} of {pairs} pairs of GPU and NIC are nearer or farther than on the host: {gpu} and {nic} are {here} there, {there} in the guest", differ.len())
+        format!("{} of {pairs} pairs of GPU and NIC are nearer or farther than on the host: {gpu} and {nic} are {here} on the host, {there} in the guest", differ.len())
     });
     finding.at(vm.at(*line)).at(pci.seen);
     if is_switch {

@@ -21,7 +21,7 @@ Where the domain of this guest is in the source, too: each function of the host 
 Bus numbers are counted by the guest's firmware, depth first, and differ with every port that is added. A guest that still runs with an older domain, or a firmware that counts otherwise, shows other addresses.
 
 ## See it yourself
-`lspci -D` in the guest, beside `<address>` in the domain: its `bus` is a controller's index, and no bus number.
+`lspci -D` in the guest, beside `<address>` in the domain: its `bus` is a controller's index, not a bus number.
 
 ## Fix
 Shut the guest down and start it again (a reboot from inside keeps the old domain); write the topology file anew.",
@@ -70,7 +70,7 @@ fn judge(cx: &Cx<'_>, vm: &Vm, out: &mut Findings) {
             finding.at(vm.at(*line)).at(seen);
             finding.fix(|| {
                 edit(
-                    "start the guest anew, and write the topology file anew",
+                    "shut the guest down and start it; then write the topology file again",
                     "virsh shutdown and virsh start; linerate vm layout --nccl",
                 )
             });

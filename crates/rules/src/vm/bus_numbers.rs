@@ -7,7 +7,7 @@ use linerate_vm::guest::guest;
 
 pub(super) static RULE: Rule = Rule {
     id: "vm/bus-numbers",
-    title: "There is a PCI bus number for each port of the guest",
+    title: "Each port of the guest has a PCI bus number",
     severity: Severities::always(Severity::High),
     roles: Roles::VM_HOST,
     effect: Effect::sourced("devices below ports without a number are not there in the guest"),

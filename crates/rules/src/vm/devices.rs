@@ -7,7 +7,7 @@ use linerate_node::vms::Vm;
 
 pub(super) static RULE: Rule = Rule {
     id: "vm/devices",
-    title: "Each function that a domain gives away is on the host, and libvirt may take it",
+    title: "Each function that a domain passes to its guest is on the host, and libvirt may take it",
     severity: Severities::up_to(Severity::High, Severity::Critical),
     roles: Roles::VM_HOST,
     effect: Effect::sourced("the guest does not start"),

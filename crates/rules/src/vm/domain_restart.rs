@@ -6,10 +6,10 @@ use linerate_node::vms::Vm;
 
 pub(super) static RULE: Rule = Rule {
     id: "vm/domain-restart",
-    title: "The guest runs with what its domain is defined as",
+    title: "The guest runs with the current definition of its domain",
     severity: Severities::always(Severity::Low),
     roles: Roles::VM_HOST,
-    effect: Effect::direction_only("none by itself: what was changed of the domain is not in the guest yet, and measurements show what was before"),
+    effect: Effect::direction_only("none by itself: changes of the domain are not in the guest yet, and measurements show the old state"),
     sources: &[LIBVIRT],
     reads: &["virsh dumpxml", "etc/libvirt/qemu/*.xml"],
     docs: "\
@@ -39,7 +39,7 @@ fn judge(cx: &Cx<'_>, vm: &Vm, out: &mut Findings) {
     let own = vm.at(vm.domain.span.line);
     match (&vm.next, vm.awaits(), cx.node.vms.hidden) {
         (Some((next, text)), Some(what), _) => {
-            out.fail(subject(vm), format_args!("{what}: the guest runs with others than its domain is defined with"))
+            out.fail(subject(vm), format_args!("{what}: the running guest differs from the definition of its domain"))
                 .at(own)
                 .at(text.line(next.span.line))
                 .fix(|| {
@@ -52,7 +52,7 @@ fn judge(cx: &Cx<'_>, vm: &Vm, out: &mut Findings) {
                 });
         }
         (Some((next, text)), None, _) => {
-            out.pass(subject(vm), "the guest runs with what its domain is defined as")
+            out.pass(subject(vm), "the guest runs with the current definition of its domain")
                 .at(own)
                 .at(text.line(next.span.line));
         }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 pub(super) static RULE: Rule = Rule {
     id: "vm/group-torn",
-    title: "No member of an IOMMU group stays with a driver of the host",
+    title: "No member of an IOMMU group stays bound to a driver of the host",
     severity: Severities::always(Severity::High),
     roles: Roles::VM_HOST,
     effect: Effect::sourced("vfio refuses the group: the guest does not start"),

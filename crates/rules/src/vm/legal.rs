@@ -6,7 +6,7 @@ use linerate_node::vms::Vm;
 
 pub(super) static RULE: Rule = Rule {
     id: "vm/legal",
-    title: "libvirt and QEMU take the domain's PCI tree",
+    title: "libvirt and QEMU accept the domain's PCI tree",
     severity: Severities::always(Severity::High),
     roles: Roles::VM_HOST,
     effect: Effect::sourced("the domain cannot be defined, or its guest does not start"),

@@ -9,7 +9,7 @@ const PORTS: [(u16, u16); 2] = [(0x104c, 0x8232), (0x104c, 0x8233)];
 
 pub(super) static RULE: Rule = Rule {
     id: "vm/links-believed",
-    title: "NCCL does not believe what emulated switch ports say of their links",
+    title: "NCCL does not use the link speeds that emulated switch ports show",
     severity: Severities::always(Severity::High),
     roles: Roles::VM_GUEST,
     effect: Effect::derived("NCCL counts 0.2 GB/s for each way through such a port, and chooses few channels and wrong rings"),
@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
     reads: &["sys/bus/pci/devices/* (tree)", "sys/bus/pci/devices/*/current_link_speed", "etc/nccl.conf", "var/run/nvidia-topologyd/virtualTopology.xml", "sys/class/dmi/id/sys_vendor"],
     docs: "\
 ## What it checks
-In a guest: whether a GPU or RDMA NIC is below a switch port of QEMU (104c:8232, 104c:8233) whose link says 2.5 GT/s, and no topology file says otherwise. Machines of Google have ports of another hypervisor and are not judged.
+In a guest: whether a GPU or RDMA NIC is below a switch port of QEMU (104c:8232, 104c:8233) whose link shows 2.5 GT/s, and no topology file says otherwise. Machines of Google have ports of another hypervisor and are not judged.
 
 ## Why it matters
 An emulated port has one lane of 2.5 GT/s. NCCL takes the lower of a device's link and its port's, which makes 0.2 GB/s of a link that carries 50.
@@ -69,12 +69,12 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         (None, _) => {
             out.pass(
                 Subject::Node,
-                format_args!("{} devices below emulated ports, whose links say more than 2.5 GT/s", below.len()),
+                format_args!("{} devices below emulated ports, whose links show more than 2.5 GT/s", below.len()),
             )
             .at(place);
         }
         (Some(_), Some(true)) => {
-            out.not_applicable("a topology file speaks in the place of the links: topo/topology-file judges it").at(cx
+            out.not_applicable("a topology file replaces the links: topo/topology-file judges it").at(cx
                 .node
                 .nccl
                 .topology

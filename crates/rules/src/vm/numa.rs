@@ -7,7 +7,7 @@ use linerate_node::vms::Vm;
 
 pub(super) static RULE: Rule = Rule {
     id: "vm/numa",
-    title: "Each device is on the guest's NUMA node whose memory comes from the device's node of the host",
+    title: "Each device is on the guest NUMA node whose memory comes from the device's host node",
     severity: Severities::up_to(Severity::Medium, Severity::High),
     roles: Roles::VM_HOST,
     effect: Effect::direction_only("processes and buffers are put on the other socket: all traffic of host memory crosses it"),

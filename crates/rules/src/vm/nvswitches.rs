@@ -7,7 +7,7 @@ use linerate_node::vms::Vm;
 
 pub(super) static RULE: Rule = Rule {
     id: "vm/nvswitches",
-    title: "NVSwitches are with the fabric manager that runs them: all in the guest with all GPUs, or all on the host",
+    title: "NVSwitches are where their fabric manager runs: all in the guest with all GPUs, or all on the host",
     severity: Severities::always(Severity::High),
     roles: Roles::VM_HOST,
     effect: Effect::sourced("CUDA does not start in the guest: GPUs wait for a fabric that nobody manages"),

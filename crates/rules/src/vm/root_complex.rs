@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     title: "Each root complex of the host has an expander bus of its own in the guest",
     severity: Severities::up_to(Severity::Low, Severity::Medium),
     roles: Roles::VM_HOST,
-    effect: Effect::direction_only("NCCL takes devices of several root complexes for devices of one, and their ways for shared"),
+    effect: Effect::direction_only("NCCL takes devices of several root complexes for devices of one, and their paths for shared"),
     sources: &[LIBVIRT, QEMU_PXB],
     reads: READS_HOST,
     docs: "\

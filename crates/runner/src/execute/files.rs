@@ -9,7 +9,7 @@ use std::time::Duration;
 /// `$1` directory. Says its real path, free KiB, file system, and whether O_DIRECT works, with a file of one page.
 const LOOK: &str = r#"
 dir=${1:-${TMPDIR:-/tmp}}
-[ -d "$dir" ] || { echo "$dir is no directory" >&2; exit 97; }
+[ -d "$dir" ] || { echo "$dir is not a directory" >&2; exit 97; }
 cd -P "$dir" || exit 97
 echo "path $(pwd -P)"
 free() { echo "free $4"; }
@@ -101,7 +101,7 @@ mod tests {
         assert!(place.free.is_some() && !place.fs.is_empty(), "{place:?}");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "nothing is left of the look");
         assert!(matches!(seen(&path, u64::MAX), Err(Why::Directory(w)) if w.contains("free")));
-        assert!(matches!(seen("/dev/null", 1), Err(Why::Directory(w)) if w.contains("no directory")));
+        assert!(matches!(seen("/dev/null", 1), Err(Why::Directory(w)) if w.contains("not a directory")));
         let link = dir.path().join("devices");
         std::os::unix::fs::symlink("/dev", &link).unwrap();
         assert!(matches!(seen(link.to_str().unwrap(), 1), Err(Why::Directory(w)) if w.contains("block device")));

@@ -104,5 +104,5 @@ pub fn refuse(directory: &str) -> Option<&'static str> {
     if below("/dev") && !below("/dev/shm") {
         return Some("that is where devices are: linerate writes to files only, never to a block device");
     }
-    ["/proc", "/sys"].into_iter().any(below).then_some("that is no file system for files")
+    ["/proc", "/sys"].into_iter().any(below).then_some("that is not a file system for files")
 }

@@ -297,7 +297,7 @@ impl Reader {
                 Err(Bad::Zero) => return if to.seen() > 0 { Ok(()) } else { Err(Stop::Damaged("it is empty".into())) },
                 Err(Bad::Checksum) if to.seen() == 0 => return Err(Stop::Damaged("it is not a tar archive".into())),
                 Err(Bad::Checksum) => return Err(Stop::Damaged("the checksum of a header is wrong".into())),
-                Err(Bad::Size) => return Err(Stop::Damaged("a size is no number".into())),
+                Err(Bad::Size) => return Err(Stop::Damaged("a size is not a number".into())),
             };
             let kind = header.kind;
             n.path.clear();
@@ -381,7 +381,8 @@ impl Reader {
                     false => to.left_out(path, size)?,
                 },
                 Kind::Sparse => {
-                    let mut map = map.flatten().ok_or_else(|| Stop::Damaged("a sparse file's map is no map".into()))?;
+                    let mut map =
+                        map.flatten().ok_or_else(|| Stop::Damaged("the map of a sparse file is not valid".into()))?;
                     sparse_map(stream, &mut map)?;
                     let whole = map.real_size.max(size);
                     if to.wanted(path, whole) && to.may_make(whole as usize) {
@@ -447,7 +448,7 @@ fn sparse_map(stream: &mut Stream<'_>, map: &mut tar::Map) -> Result<(), Stop> {
         let block = take(stream, 512)?;
         let good = <&[u8; 512]>::try_from(block).ok().and_then(|b| tar::sparse_more(b, map));
         if good.is_none() || map.pieces.len() > 10_000 {
-            return Err(Stop::Damaged("a sparse file's map is no map".into()));
+            return Err(Stop::Damaged("the map of a sparse file is not valid".into()));
         }
         skip(stream, 512)?;
     }

@@ -48,7 +48,7 @@ pub(super) fn read(text: &[u8], to: &mut Assembly) -> Result<(), Stop> {
             }
             b"Lines" => {
                 let n: Option<usize> = std::str::from_utf8(value).ok().and_then(|v| v.trim().parse().ok());
-                let n = n.ok_or_else(|| Stop::Damaged("a number of lines is no number".into()))?;
+                let n = n.ok_or_else(|| Stop::Damaged("a number of lines is not a number".into()))?;
                 let (data, whole) = content(&mut rest, n);
                 if let Some(p) = path.take() {
                     match to.wanted(p, data.len() as u64) {
@@ -63,7 +63,7 @@ pub(super) fn read(text: &[u8], to: &mut Assembly) -> Result<(), Stop> {
             b"Mode" => {}
             _ => {
                 return Err(Stop::Damaged(format!(
-                    "`{}` is no line of ttar",
+                    "`{}` is not a line of ttar",
                     String::from_utf8_lossy(key).escape_debug()
                 )));
             }

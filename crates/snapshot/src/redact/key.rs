@@ -54,7 +54,7 @@ pub enum KeyError {
         mode: u32,
     },
     /// It is no key.
-    #[error("{} is no key of linerate, or is damaged: line {line} is not understood", .path.display())]
+    #[error("{} is not a key of linerate, or is damaged: line {line} is not understood", .path.display())]
     Form {
         /// The file.
         path: PathBuf,

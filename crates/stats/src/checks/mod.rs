@@ -31,7 +31,7 @@ pub fn check_replicates(a: &[f64], b: &[f64]) -> Vec<Check> {
         return vec![Check {
             name: "finite values",
             holds: Some(false),
-            detail: "a value is no finite number".to_owned(),
+            detail: "a value is not a finite number".to_owned(),
         }];
     }
     let positive = a.iter().chain(b).all(|v| *v > 0.0);
@@ -58,7 +58,7 @@ fn normality(a: &[f64], b: &[f64]) -> Check {
         Ok(test) => {
             let holds = test.p >= ALPHA;
             let what = if holds {
-                "nothing speaks against it"
+                "no evidence against it"
             } else {
                 "not normal; the interval keeps its level if both sides have the same shape"
             };
@@ -83,7 +83,7 @@ fn independence(name: &'static str, x: &[f64]) -> Check {
         runs_test(x).map_or_else(|_| String::new(), |t| format!("; {} runs about the median (p = {:.3})", t.runs, t.p));
     let holds = p >= ALPHA;
     let what = match (holds, r > 0.0) {
-        (true, _) => "nothing speaks against it",
+        (true, _) => "no evidence against it",
         (false, true) => "each resembles the one before, so intervals for independent replicates are too narrow",
         (false, false) => "each is opposed to the one before, so intervals for independent replicates are too wide",
     };

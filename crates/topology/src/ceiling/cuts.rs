@@ -119,7 +119,7 @@ impl Cuts {
             |f: fn(&Range) -> f64| self.single.iter().map(|c| f(&c.out.limit)).sum::<f64>() / f64::from(self.gpus);
         let limit = Range::new(sum(|r| r.low), sum(|r| r.high));
         let more = self.single.len() - 1;
-        let name = format!("{} (and {more} more, their mean)", first.out.name).into();
+        let name = format!("{} (mean over it and {more} more)", first.out.name).into();
         Some(Element { name, limit, ..first.out.clone() })
     }
 }
@@ -147,7 +147,7 @@ pub(crate) fn merged(all: impl IntoIterator<Item = Element>) -> Vec<Element> {
         .into_iter()
         .map(|(e, others)| match others.len() {
             0 => e,
-            n => Element { name: format!("{} (and {n} more like it)", e.name).into(), ..e },
+            n => Element { name: format!("{} (and {n} more with the same limit)", e.name).into(), ..e },
         })
         .collect()
 }

@@ -180,8 +180,7 @@ impl Look<'_> {
             // What a hypervisor emulates carries nothing and limits nothing; and what NCCL makes of it says nothing about the wires.
             None if extra.virtual_links => {
                 notes.push(
-                    "a guest does not show the PCIe links of this node, or not all: those are not counted as limits, and less may be \
-                     reached; the host shows them"
+                    "a guest does not show the PCIe links of this node, or not all: hidden links are not counted as limits, so less may be reached; the host shows them"
                         .to_owned(),
                 );
                 None

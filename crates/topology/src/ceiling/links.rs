@@ -42,7 +42,7 @@ impl FromStr for Links {
             None => (1, first.as_str()),
         };
         let number = ["gbit/s", "gb/s", "gbps", "g"].iter().find_map(|unit| rate.strip_suffix(unit)).unwrap_or(rate);
-        let rate: f64 = number.trim().parse().map_err(|_| no("the rate is no number of Gb/s"))?;
+        let rate: f64 = number.trim().parse().map_err(|_| no("the rate is not a number of Gb/s"))?;
         if !(1..=MOST).contains(&count) || !(0.1..=10_000.0).contains(&rate) {
             return Err(no("a node has 1 to 256 ports of 0.1 to 10000 Gb/s"));
         }

@@ -81,9 +81,8 @@ pub fn node_ceilings(a: &Analysis, extra: &Extra) -> Ceilings {
     let equal = a.domains.iter().all(|d| Some(d.len()) == a.domains.first().map(Vec::len));
     if parts > 1 {
         notes.push(format!(
-            "NCCL cuts this host into {parts} parts that talk over the network: within the node is within the first part, and each part \
-             counts as a node{}",
-            if equal { "" } else { "; the parts are not equal, so nothing is said about several" }
+            "NCCL splits this host into {parts} parts that talk over the network: figures within the node are for the first part, and each part counts as a node{}",
+            if equal { "" } else { "; the parts are not equal, so there are no figures for several" }
         ));
     }
     notes.push("host memory's own bandwidth is not in a topology, so it is not counted as a limit".to_owned());
@@ -102,15 +101,14 @@ pub fn node_ceilings(a: &Analysis, extra: &Extra) -> Ceilings {
             });
             if no_gdr {
                 notes.push(
-                    "without GPUDirect RDMA on some paths: the data goes through host memory, which the links are counted for, the \
-                     memory is not"
+                    "without GPUDirect RDMA on some paths the data goes through host memory: the links to it are counted as limits, the memory itself is not"
                         .to_owned(),
                 );
             }
             job(Shape { nodes, gpus }, &total, &intra, Some(&cuts))
         }
         (Some(_), None) => {
-            notes.push("no NIC that a GPU could use: nothing is said about several nodes".to_owned());
+            notes.push("no NIC that a GPU could use: no figures for several nodes".to_owned());
             Vec::new()
         }
     };

@@ -97,38 +97,36 @@ fn agree(ours: PathType, theirs: &PathKind) -> bool {
 fn why(ours: PathType, theirs: &PathKind, fused: bool) -> &'static str {
     use PathType::{C2c, Nvb, Nvl, P2c, Phb, Pix, Pxb, Sys};
     match (ours, theirs) {
-        (_, PathKind::Other(_)) => "a word that this version does not know",
+        (_, PathKind::Other(_)) => "this version does not know the word in the matrix",
         (Pix, PathKind::Pxb) => {
-            "NCCL takes a cascade of Broadcom switches for one switch, and counts no downstream ports: for it this is one switch"
+            "NCCL counts cascaded Broadcom switches as one switch, and does not count downstream ports"
         }
         (Pxb, PathKind::Pix) => {
-            "NCCL's document has a switch between them that the node has not: the document is of another node, or made by hand"
+            "NCCL's document has a switch between them that the node does not have: it is of another node, or was edited by hand"
         }
         (Phb, PathKind::Sys) => {
-            "NCCL goes by the NUMA node of the topmost switch and has both below one CPU, the functions themselves are in two NUMA nodes: firmware is at odds with itself, sub-NUMA clustering (SNC, NPS) changed since, or the document was made by hand"
+            "NCCL uses the NUMA node of the topmost switch and puts both below one CPU, but the functions themselves are in two NUMA nodes: the firmware contradicts itself, sub-NUMA clustering (SNC, NPS) changed since, or the document was edited by hand"
         }
         (Sys, PathKind::Node | PathKind::Phb) => {
-            "the document has them below two CPUs, the node in one NUMA node: a function without a NUMA node (-1) is on a CPU of its own for NCCL, or sub-NUMA clustering (SNC, NPS) changed since"
+            "the document has them below two CPUs, the node has them in one NUMA node: NCCL gives a function without a NUMA node (-1) a CPU of its own, or sub-NUMA clustering (SNC, NPS) changed since"
         }
-        (Nvb, _) => "NCCL goes by NVLink through another GPU; the matrix shows direct links only",
+        (Nvb, _) => "NCCL uses NVLink through another GPU; the matrix shows direct links only",
         (Nvl, _) => {
-            "the document has NVLinks between them that the matrix does not show: links are down, or the document is of another node"
+            "the document has NVLinks between them that the matrix does not show: links are down, or it is of another node"
         }
         (_, PathKind::Nv(_)) => {
-            "the matrix shows NVLinks that the document lacks: it is written without them, or from a node whose links were down"
+            "the matrix shows NVLinks that the document lacks: it was written without them, or from a node whose links were down"
         }
-        (C2c | P2c, _) => "NCCL goes by C2C through the CPU; the matrix shows the PCIe way",
+        (C2c | P2c, _) => "NCCL uses C2C through the CPU; the matrix shows the PCIe path",
         (Pix | Pxb | Phb | Sys, _) if fused => {
             "NCCL fused ports of a card into one NIC: the path is that of the fused NIC"
         }
         (Pix | Pxb, PathKind::Node | PathKind::Phb | PathKind::Sys) => {
-            "the document has both below one switch, the node has not: virtual functions under made-up bridges (a provider's file), or a document of another node"
+            "the document has both below one switch, the node does not: it has virtual functions under invented bridges (a provider's file), or is of another node"
         }
         (Phb | Sys, PathKind::Pix | PathKind::Pxb) => {
-            "the node has both below one bridge, the document has not: a root port is no switch for NCCL, or the virtual machine hides the switches"
+            "the node has both below one bridge, the document does not: NCCL does not count a root port as a switch, or the virtual machine hides the switches"
         }
-        _ => {
-            "no difference of words explains it: the document and the matrix are of different nodes, or of different times"
-        }
+        _ => "the terms do not explain it: the document and the matrix are of different nodes, or of different times",
     }
 }

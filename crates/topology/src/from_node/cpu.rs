@@ -116,7 +116,7 @@ fn found_affinity(b: &mut Build<'_, '_>, numa: i32) -> Option<String> {
         b.unknown.of("its CPUs", format!("NUMA node {id}"));
         return None;
     };
-    b.assumed.say("affinity: as wide as the CPUs of all NUMA nodes; the kernel counts possible CPUs");
+    b.assumed.say("affinity masks: as wide as the CPUs of all NUMA nodes (the kernel counts possible CPUs)");
     Some(mask(&own, last + 1))
 }
 

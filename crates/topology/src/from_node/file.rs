@@ -19,7 +19,7 @@ pub(super) fn begin(b: &mut Build<'_, '_>) -> Result<(), FromNodeError> {
     let job = b.options.topology_file.as_deref();
     let named = job.or(conf);
     if named == Some("") {
-        b.assumed.say("NCCL_TOPO_FILE is empty: NCCL opens no file, and does not look at the default place");
+        b.assumed.say("NCCL_TOPO_FILE is empty: NCCL opens no file, also not the default one");
         return Ok(());
     }
     let default = format!("/{DEFAULT_FILE}");
@@ -32,12 +32,12 @@ pub(super) fn begin(b: &mut Build<'_, '_>) -> Result<(), FromNodeError> {
     };
     match file {
         Reading::Known(text, _) if text.trim_ascii().is_empty() => {
-            b.assumed.of("an empty topology file: NCCL finds all by itself", path);
+            b.assumed.of("an empty topology file: NCCL detects everything itself", path);
         }
         Reading::Known(text, _) => {
             let document = Document::parse(text, Dialect::Nccl)
                 .map_err(|error| FromNodeError::TopologyFile { path: path.clone(), error: Box::new(error) })?;
-            b.assumed.of("NCCL begins with this topology file: what it says of NUMA nodes, PCIe and links holds, and the node adds the rest", path);
+            b.assumed.of("NCCL begins with this topology file: its NUMA nodes, PCIe tree and links are used, and the node adds the rest", path);
             b.arena = Arena::of(document);
         }
         Reading::Absent(_) if !nccl.conf.is_unreadable() => {
@@ -45,8 +45,7 @@ pub(super) fn begin(b: &mut Build<'_, '_>) -> Result<(), FromNodeError> {
         }
         // Hypervisors and clouds give guests such files; without one, nothing but a job's own environment names any.
         _ if named.is_some() || is_guest(b.node) => {
-            b.unknown
-                .of("NCCL begins with this topology file where it exists, and its content is not in the input", path);
+            b.unknown.of("NCCL begins with this topology file if it exists, but its content is not in the input", path);
             b.open.push(Open::TopologyFile);
         }
         _ => b

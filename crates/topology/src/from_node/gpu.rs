@@ -37,9 +37,8 @@ pub(super) fn list<'a>(b: &mut Build<'a, '_>) -> Vec<Listed<'a>> {
     };
     let mut gpus: Vec<Listed<'a>> = node.nccl_gpus().into_iter().enumerate().map(listed).collect();
     if node.nvidia.gpus.is_empty() && !gpus.is_empty() {
-        b.assumed.say(
-            "GPUs: those of the PCI tree, numbered by address, because the driver was not asked or did not answer",
-        );
+        b.assumed
+            .say("GPUs: from the PCI tree, numbered by address, because the driver was not asked or did not answer");
     }
     if gpus.len() > MOST {
         b.left_out.say(format!("{} GPUs after the first {MOST}: NCCL has room for no more", gpus.len() - MOST));
@@ -49,7 +48,7 @@ pub(super) fn list<'a>(b: &mut Build<'a, '_>) -> Vec<Listed<'a>> {
         if !gpus.iter().any(|g| g.bdf == f.bdf) {
             b.left_out.of(&format!("the NVIDIA driver does not report it{}", bound(f)), f.bdf);
         } else if f.driver.known().is_some_and(|d| d != "nvidia") {
-            b.assumed.of(&format!("counted, and NCCL on this host would not see it{}", bound(f)), f.bdf);
+            b.assumed.of(&format!("counted, although NCCL on this host would not see it{}", bound(f)), f.bdf);
         }
     }
     for g in &mut gpus {
@@ -100,7 +99,7 @@ pub(super) fn place(b: &mut Build<'_, '_>, all: &[Listed<'_>], g: &Listed<'_>, w
     b.arena.set(id, "rank", g.dev.to_string());
     let gdr = !cannot_gdr(b, g);
     if gdr {
-        b.assumed.say("GPUs can do GPUDirect RDMA, as all of the data centre can (CUDA says it, no snapshot does)");
+        b.assumed.say("GPUs support GPUDirect RDMA, as all data-centre GPUs do (only CUDA shows it, not a snapshot)");
     }
     b.arena.init(id, "gdr", u8::from(gdr).to_string());
     if b.options.release.since(2, 30) {
@@ -114,7 +113,7 @@ fn cannot_gdr(b: &mut Build<'_, '_>, g: &Listed<'_>) -> bool {
     let named = g.gpu.and_then(|g| g.name.known()).is_some_and(|n| n.contains("GeForce"));
     let cannot = named || g.sm == Some(121) || g.function.is_some_and(|f| lacks(b.node, b.node.pci.get(f)).is_some());
     if cannot {
-        b.assumed.of("no GPUDirect RDMA, as no GeForce and no GB10 has it", g.bdf);
+        b.assumed.of("no GPUDirect RDMA, because GeForce and GB10 do not have it", g.bdf);
     }
     cannot
 }

@@ -59,7 +59,7 @@ pub(super) fn pci(b: &mut Build<'_, '_>, id: FnId, gpu: Option<&Gpu>) -> Id {
     while let Some(f) = chain.pop() {
         let function = node.pci.get(f);
         if !complete {
-            b.unknown.of("what is above it: it is counted as below a root port", node.pci.get(top).bdf);
+            b.unknown.of("what is above it: counted as below a root port", node.pci.get(top).bdf);
             b.open.push(Open::Place);
         }
         let parent = match at {
@@ -140,7 +140,7 @@ fn numa(b: &mut Build<'_, '_>, f: &PciFunction<'_>) -> i32 {
     match &f.numa_node {
         Reading::Known(n, _) => *n,
         _ => {
-            b.unknown.of("NUMA node: it is put below CPU -1", f.bdf);
+            b.unknown.of("NUMA node: placed below CPU -1", f.bdf);
             b.open.push(Open::Numa);
             -1
         }
@@ -159,7 +159,7 @@ fn describe(b: &mut Build<'_, '_>, f: &PciFunction<'_>, gpu: Option<&Gpu>) -> El
                 _ if f.buses.is_some() => "0x060400",
                 _ => "0x03",
             };
-            b.unknown.of("class: it is counted as what it is used for", f.bdf);
+            b.unknown.of("class: taken from its use", f.bdf);
             e.set("class", class);
         }
     }
@@ -189,7 +189,7 @@ fn describe(b: &mut Build<'_, '_>, f: &PciFunction<'_>, gpu: Option<&Gpu>) -> El
             let speed = g.speed.known().or(f.link.speed.known());
             let width = g.width.known().or(f.link.width.known());
             if g.speed.known().is_none() && speed.is_some() || g.width.known().is_none() && width.is_some() {
-                b.assumed.say("links of GPUs now: from the PCI tree, where NVML did not say");
+                b.assumed.say("current links of GPUs: from the PCI tree, if NVML did not show them");
             }
             let at = f.link.speed.place();
             let reading = |s: &LinkSpeed| Reading::Known(*s, at);
@@ -199,7 +199,7 @@ fn describe(b: &mut Build<'_, '_>, f: &PciFunction<'_>, gpu: Option<&Gpu>) -> El
         }
         None if is_gpu => {
             if f.link.speed.known().is_some() {
-                b.assumed.say("links of GPUs now: from the PCI tree, where NVML did not say");
+                b.assumed.say("current links of GPUs: from the PCI tree, if NVML did not show them");
             }
             current(b, &mut e, f.bdf, &f.link.speed, &f.link.width);
         }
@@ -217,7 +217,7 @@ fn current(b: &mut Build<'_, '_>, e: &mut Element, bdf: Bdf, speed: &Reading<Lin
                 let guest = b.node.context.role.value == Some(Role::VmGuest);
                 let why = match width.known() {
                     Some(LinkWidth(1)) if guest => "a guest may show an emulated link, and the host shows the real one",
-                    _ => "an idle GPU slows its link down, and under a job it is faster",
+                    _ => "an idle GPU slows down its link; under a job it is faster",
                 };
                 b.assumed.of(&format!("link at {s}, as it was read: {why}"), bdf);
             }
@@ -244,7 +244,7 @@ fn most(b: &mut Build<'_, '_>, e: &mut Element, f: &PciFunction<'_>) {
         (Limit::At(one), Limit::None) | (Limit::None, Limit::At(one)) => speed_words(one).to_owned(),
         (Limit::None, Limit::None) => String::new(),
         (Limit::At(one), Limit::Unseen) | (Limit::Unseen, Limit::At(one)) => {
-            b.assumed.of("link as one end shows it, because the other end is not known", f.bdf);
+            b.assumed.of("link as shown by one end, because the other end is not known", f.bdf);
             speed_words(one).to_owned()
         }
         _ => {
@@ -267,7 +267,7 @@ fn width(b: &mut Build<'_, '_>, e: &mut Element, f: &PciFunction<'_>) {
         // The width of a root bus counts as 0, which says nothing about a link that nobody looked at.
         (Limit::Unseen, Limit::At(0)) => return unseen(b, e, f.bdf, "link_width"),
         (Limit::At(one), Limit::None | Limit::Unseen) | (Limit::None | Limit::Unseen, Limit::At(one)) => {
-            b.assumed.of("link as one end shows it, because the other end is not known", f.bdf);
+            b.assumed.of("link as shown by one end, because the other end is not known", f.bdf);
             one
         }
         _ => return unseen(b, e, f.bdf, "link_width"),

@@ -86,8 +86,7 @@ fn homeless(node: &Node<'_>, ends: &[End]) -> Option<String> {
     let list: Vec<&str> = ends.iter().filter(|(_, f)| f.is_some_and(none)).map(|(d, _)| d.column.as_str()).collect();
     (!list.is_empty()).then(|| {
         format!(
-            "{}: firmware names no NUMA node, so the way to other host bridges is `?` here; NCCL counts such devices below a CPU of their own, \
-             and the way to all others as SYS",
+            "{}: the firmware gives no NUMA node, so the path to other host bridges is `?` here; NCCL puts such devices below a CPU of their own, and counts the path to all others as SYS",
             list.join(", ")
         )
     })
@@ -184,7 +183,7 @@ const LEGEND: &[(&str, &str)] = &[
     ("PHB", "PCIe, and one host bridge"),
     ("PXB", "several PCIe bridges, and no host bridge"),
     ("PIX", "at most one PCIe bridge"),
-    ("NV#", "so many NVLinks"),
+    ("NV#", "this number of NVLinks"),
     ("?", "not known"),
 ];
 

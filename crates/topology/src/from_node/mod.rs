@@ -189,7 +189,7 @@ pub fn from_node_with(node: &Node<'_>, options: &Options) -> Result<FromNode, Fr
             nic::place(&mut b);
         }
     }
-    b.assumed.say(format!("ranks 0 to {}: one process a GPU, in NVML's order", gpus.len() - 1));
+    b.assumed.say(format!("ranks 0 to {}: one process per GPU, in NVML's order", gpus.len() - 1));
     b.assumed.say("host_hash: a placeholder; NCCL replaces it when it reads a file");
     b.assumed.say("no GIN, RMA or CollNet plugin: <net> has no gin, rma or coll");
     Ok(FromNode {

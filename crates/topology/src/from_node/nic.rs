@@ -28,7 +28,7 @@ pub(super) fn place(b: &mut Build<'_, '_>) {
     let node = b.node;
     let Some(devices) = node.rdma.known() else {
         if node.rdma.is_absent() {
-            b.assumed.say("NICs are counted that have no RDMA device now: NCCL on this host would not see them");
+            b.assumed.say("NICs without an RDMA device are counted too, although NCCL on this host would not see them");
         } else {
             b.unknown.say("RDMA devices: names, ports, speeds (no sys/class/infiniband, ibstat or ibv_devinfo)");
             // Those that a topology file lists may be there.
@@ -64,7 +64,7 @@ pub(super) fn place(b: &mut Build<'_, '_>) {
         }
     }
     if !lost.is_empty() {
-        lost.iter().for_each(|l| b.unknown.of("which PCI function it is: it is not in the document", l));
+        lost.iter().for_each(|l| b.unknown.of("which PCI function it is: left out of the document", l));
         let placed: Vec<Bdf> = devices.iter().filter_map(|d| d.pci).collect();
         functions_alone(b, &placed);
     }
@@ -74,12 +74,12 @@ fn listed<'a>(b: &mut Build<'_, '_>, devices: &'a [RdmaDevice]) -> Vec<Listed<'a
     let mut out = Vec::new();
     for device in devices {
         if device.ports.is_empty() {
-            b.unknown.of("its ports: it is left out", &device.name);
+            b.unknown.of("its ports: left out", &device.name);
         }
         for port in &device.ports {
             let name = || format!("{} port {}", device.name, port.number);
             if device.purpose == Purpose::PerhapsNvlinkManagement {
-                b.unknown.of("whether it is a NIC or manages NVLink switches, which its VPD says: it is left out, and NCCL lists it where NCCL_IB_HCA does not exclude it", name());
+                b.unknown.of("whether it is a NIC or manages NVLink switches (its VPD shows that): left out; NCCL lists it unless NCCL_IB_HCA excludes it", name());
                 continue;
             }
             match device.built_in(port) {
@@ -90,11 +90,11 @@ fn listed<'a>(b: &mut Build<'_, '_>, devices: &'a [RdmaDevice]) -> Vec<Listed<'a
                     continue;
                 }
                 BuiltIn::NeedsPlugin => {
-                    b.left_out.of("its link layer is neither InfiniBand nor Ethernet (EFA): NCCL's own transport passes over it, and a network plugin (aws-ofi-nccl) adds it, with what it says of GPUDirect", name());
+                    b.left_out.of("its link layer is neither InfiniBand nor Ethernet (EFA): NCCL's own transport ignores it; a network plugin (aws-ofi-nccl) adds it, and decides about GPUDirect", name());
                     continue;
                 }
                 BuiltIn::ListedInVain => {
-                    b.left_out.of("it manages NVLink switches and leads to no other node; NCCL lists it where NCCL_IB_HCA does not exclude it", name());
+                    b.left_out.of("it manages NVLink switches and leads to no other node; NCCL lists it unless NCCL_IB_HCA excludes it", name());
                     continue;
                 }
                 BuiltIn::Unknown if device.purpose == Purpose::NvlinkManagement => continue,
@@ -181,7 +181,7 @@ fn parent(b: &mut Build<'_, '_>, d: &RdmaDevice) -> Option<Id> {
         if !d.is_software() {
             return None;
         }
-        b.assumed.of("software; NCCL puts it below the first CPU where its user library is installed", &d.name);
+        b.assumed.of("a software device; NCCL puts it below the first CPU if its user library is installed", &d.name);
         return b.arena.first("cpu");
     };
     // Ports and virtual functions of a card become its function 0.
@@ -193,7 +193,7 @@ fn parent(b: &mut Build<'_, '_>, d: &RdmaDevice) -> Option<Id> {
     match b.node.pci.find(own) {
         Some(_) if b.node.pci.seen.is_some() && b.node.pci.functions.iter().all(|f| f.in_sysfs) => {
             b.assumed.of(
-                "below the first CPU, where NCCL puts what it does not find: function 0 of the card is not there",
+                "below the first CPU, where NCCL puts devices that it does not find: function 0 of the card does not exist",
                 &d.name,
             );
             b.arena.first("cpu")
@@ -211,7 +211,7 @@ fn guid(b: &mut Build<'_, '_>, d: &RdmaDevice) -> Option<u64> {
     let text = match (d.sys_image_guid.known(), d.node_guid.known()) {
         (Some(g), _) => g,
         (None, Some(g)) => {
-            b.assumed.of("GUID: that of the device, because that of the card is not known", &d.name);
+            b.assumed.of("GUID: of the device, because the card's is not known", &d.name);
             g
         }
         (None, None) => return None,
@@ -253,7 +253,7 @@ fn gdr(b: &mut Build<'_, '_>, device: &RdmaDevice) -> Option<bool> {
     };
     match (flavour, support) {
         (Some(Flavour::Open), Some(Support::Yes)) => {
-            b.assumed.say("GPUDirect RDMA of NICs: as DMA-BUF, because the GPU driver is the open one and the NIC driver takes DMA-BUFs on this kernel");
+            b.assumed.say("GPUDirect RDMA of NICs: by DMA-BUF, because the GPU driver is the open one and the NIC driver accepts DMA-BUFs on this kernel");
             Some(true)
         }
         (Some(Flavour::Open), Some(Support::Since(..) | Support::KernelWithout(_))) if absent => lacks(b, Lack::Kernel),

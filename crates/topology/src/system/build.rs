@@ -119,7 +119,7 @@ impl Build<'_> {
         for child in tree.children(id) {
             if tree.tag(*child) == Some(Tag::Gpu) {
                 if tree.get(*child, "rank").is_none() {
-                    self.b.note(format!("{busid_text}: a GPU without a rank, which NCCL passes over"));
+                    self.b.note(format!("{busid_text}: a GPU without a rank, which NCCL ignores"));
                     return Ok(());
                 }
                 self.gpu(id, *child, parent, host, busid, bandwidth)?;
@@ -139,7 +139,7 @@ impl Build<'_> {
                 }
             };
             if tree.child(id, Tag::Pci).is_some() {
-                self.b.note(format!("{busid_text}: holds a <nic> and <pci>: NCCL passes over the <pci>"));
+                self.b.note(format!("{busid_text}: holds a <nic> and <pci>: NCCL ignores the <pci>"));
             }
             self.nic(nic, node, host)?;
         } else if kind == NodeKind::Pci {

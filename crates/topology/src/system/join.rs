@@ -68,9 +68,7 @@ impl Build<'_> {
                 let there = self.b.devs(topo_id(host, bus_id(target)));
                 if there.is_empty() {
                     let line = self.line(id);
-                    self.b.note(format!(
-                        "line {line}: no GPU {target} at the other end of an NVLink: NCCL passes over it"
-                    ));
+                    self.b.note(format!("line {line}: no GPU {target} at the other end of an NVLink: NCCL ignores it"));
                 }
                 for remote in &there {
                     self.b.connect(dev, *remote, LinkKind::Nvl, bandwidth / parts(there.len()) / local)?;

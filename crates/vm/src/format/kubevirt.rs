@@ -3,9 +3,10 @@
 //! KubeVirt chooses devices by the name of a resource, and their addresses by libvirt. A sidecar with `onDefineDomain` gets the domain as `--domain` and prints the one that is
 //! defined (KubeVirt, cmd/sidecars/README.md).
 
-use super::{Unsaid, Written, comments, counted, models, sums, tree_unsaid, unsaid};
+use super::{Unsaid, Written, comments, models, sums, tree_unsaid, unsaid};
 use crate::Layout;
 use crate::cells::Cell;
+use linerate_formats::counted;
 use linerate_node::Node;
 use linerate_out::{shell, yaml};
 use std::fmt::{self, Write};

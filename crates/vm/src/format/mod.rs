@@ -7,9 +7,9 @@ mod qemu;
 pub use qemu::arguments;
 
 use crate::Layout;
+use linerate_formats::counted;
 use linerate_formats::pci::Bdf;
 use linerate_node::{Node, Reading};
-use linerate_out::counted;
 use std::collections::BTreeMap;
 use std::fmt;
 

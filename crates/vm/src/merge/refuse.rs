@@ -69,7 +69,7 @@ pub enum Refused {
     Given(Vec<Given>),
     /// A device below a controller that linerate made before.
     #[error(
-        "line {line}: a device is plugged into controller {index}, which is linerate's and is made anew: remove its <address>, libvirt chooses another"
+        "line {line}: a device is plugged into controller {index}, which linerate owns and replaces: remove its <address>, libvirt chooses another"
     )]
     Plugged {
         /// Its line.

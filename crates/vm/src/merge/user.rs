@@ -38,7 +38,7 @@ impl User {
             return Err(Refused::Running);
         }
         if (domain.span.from, domain.span.to) != (outline.root.span.from, outline.root.span.to) {
-            return Err(Refused::Mistake("two readers find two domains".to_owned()));
+            return Err(Refused::Mistake("two readers find different domains".to_owned()));
         }
         let lines = lines(&text, source, &removed);
         let user = User { text, domain, outline, gone, lines };

@@ -109,7 +109,7 @@ impl Root {
         let (path, stat) = found.ok_or_else(missing)?;
         let foreign = self.is_real() && stat.st_uid != 0;
         if foreign || stat.st_mode & 0o002 != 0 {
-            return Err(Wrong::failed(format!("{path} may be changed by others than root: it is not run")));
+            return Err(Wrong::failed(format!("users other than root can change {path}: it is not run")));
         }
         Ok(path)
     }
@@ -118,7 +118,7 @@ impl Root {
 /// Why a directory cannot be opened.
 fn unreachable(dir: &str, why: Errno) -> Wrong {
     match why {
-        Errno::NOTDIR => Wrong::failed(format!("{dir} is no directory")),
+        Errno::NOTDIR => Wrong::failed(format!("{dir} is not a directory")),
         Errno::LOOP => Wrong::failed(format!("the links in {dir} lead nowhere")),
         why => Wrong::call("open", dir, why),
     }

@@ -16,7 +16,7 @@ pub(super) struct Parts<'a> {
 impl<'a> Parts<'a> {
     /// Cuts an absolute path of plain parts.
     pub(super) fn of(path: &'a str) -> Done<Parts<'a>> {
-        let refuse = |why: &str| Err(Wrong::failed(format!("{path:?} is no path to change: {why}")));
+        let refuse = |why: &str| Err(Wrong::failed(format!("{path:?} is not a path that can be changed: {why}")));
         let Some(below) = path.strip_prefix('/') else { return refuse("it does not begin with /") };
         if path.len() > 4000 || below.split('/').any(|part| part.len() > 200) {
             return refuse("it is too long");

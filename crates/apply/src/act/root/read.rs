@@ -35,7 +35,7 @@ impl Root {
         };
         let stat = rustix::fs::fstat(&fd).map_err(|why| Wrong::call("read", path, why))?;
         if !FileType::from_raw_mode(stat.st_mode).is_file() {
-            return Err(Wrong::failed(format!("{path} is no regular file")));
+            return Err(Wrong::failed(format!("{path} is not a regular file")));
         }
         let mut bytes = Vec::new();
         let mut piece = [0_u8; 16384];
@@ -120,13 +120,13 @@ impl Root {
         let own = rustix::process::geteuid().as_raw();
         let mode = stat.st_mode & 0o7777;
         let why = match () {
-            () if !FileType::from_raw_mode(stat.st_mode).is_dir() => "it is no directory".to_owned(),
+            () if !FileType::from_raw_mode(stat.st_mode).is_dir() => "it is not a directory".to_owned(),
             () if stat.st_uid != own => format!("it belongs to user {}, not to {own}", stat.st_uid),
             () if mode & open != 0 => format!("its permissions are {mode:04o}: others than its owner may use it"),
             () => return Ok(()),
         };
         let what = format!(
-            "{path} is not trusted as the place of linerate's own state: {why}. Look who made it; then `chown {own} {path}` and `chmod go= {path}`, \
+            "{path} is not trusted as the place of linerate's own state: {why}. Check who made it; then `chown {own} {path}` and `chmod go= {path}`, \
              or move it away"
         );
         Err(Wrong::new("state", what))

@@ -122,7 +122,7 @@ impl Root {
         let n = rustix::io::retry_on_intr(|| rustix::io::write(&fd, line.as_bytes()));
         match n.map_err(|why| Wrong::failed(format!("the kernel refused {value:?} in {path}: {why}")))? {
             n if n == line.len() => Ok(()),
-            n => Err(Wrong::failed(format!("the kernel took {n} of {} bytes of {value:?} in {path}", line.len()))),
+            n => Err(Wrong::failed(format!("the kernel accepted {n} of {} bytes of {value:?} in {path}", line.len()))),
         }
     }
 
@@ -142,7 +142,7 @@ impl Root {
         let dir = self.parent(parts)?.ok_or_else(|| Wrong::call("write below", parts.dir, Errno::NOENT))?;
         let stat = rustix::fs::fstat(&dir).map_err(|why| Wrong::call("look at", parts.dir, why))?;
         if stat.st_mode & 0o002 != 0 {
-            return Err(Wrong::failed(format!("anyone may write in {}: nothing is changed there", parts.dir)));
+            return Err(Wrong::failed(format!("anyone can write to {}: nothing is changed there", parts.dir)));
         }
         Ok(dir)
     }
@@ -169,7 +169,7 @@ pub(super) fn regular(dir: &OwnedFd, parts: &Parts<'_>) -> Done<Option<OwnedFd>>
             .map_err(|why| Wrong::call("open", parts.path, why))
         }
         FileType::Symlink => Err(super::read::link(dir, parts)),
-        _ => Err(Wrong::failed(format!("{} is no regular file", parts.path))),
+        _ => Err(Wrong::failed(format!("{} is not a regular file", parts.path))),
     }
 }
 

@@ -190,7 +190,7 @@ pub(super) fn stale(bmc: &Bmc, plan: &Plan, chosen: &[String]) -> Result<Option<
         elsewhere::chosen(plan, chosen).filter_map(|BiosAct { attribute, before, after }| match seen.of(attribute) {
             None => Some(format!("the BMC shows no BIOS attribute {attribute}")),
             Some(is) if !same(&is.active, before) && !same(&is.active, after) => {
-                Some(format!("the BIOS attribute {attribute} is {}, and the plan expects {before}", is.active))
+                Some(format!("the BIOS attribute {attribute} is {}, but the plan expects {before}", is.active))
             }
             Some(_) => None,
         });

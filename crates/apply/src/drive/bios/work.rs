@@ -58,7 +58,7 @@ impl Place for Bmc {
             () if same(&is.active, wanted) => "in force".to_owned(),
             () if same(is.next(), wanted) => "waits for the next start through POST".to_owned(),
             () => {
-                format!("not confirmed: in force is {}, and the service does not show that {wanted} waits", is.active)
+                format!("not confirmed: {} is in force, and the service does not show that {wanted} waits", is.active)
             }
         };
         let said = answer(after).map(|a| format!("; the service answered with {a}")).unwrap_or_default();
@@ -86,7 +86,7 @@ impl Place for Bmc {
         let (is, target, attribute) = (was(after, act)?, target(act), &act.set.attribute);
         if !same(is.next(), target) && after.pending.is_some() {
             let what = format!(
-                "the BMC took {target} for the BIOS attribute {attribute}, and still shows {}: look at its jobs, and roll back again",
+                "the BMC accepted {target} for the BIOS attribute {attribute}, but still shows {}: look at its jobs, and roll back again",
                 is.next()
             );
             return Err(Stop::Refused(vec![trouble("failed", Some(&act.at.step), what)]));
@@ -131,8 +131,7 @@ pub(in crate::drive) fn is_back(bmc: &Bmc, acts: &[Afar<BiosAct>], keep: bool) -
         });
         let Some((act, is)) = other else { return Ok(()) };
         let what = format!(
-            "the BIOS attribute {} was put back to {}, the node was started, and {is} is in force: that start did not go through POST, or the \
-             service did not take it",
+            "the BIOS attribute {} was put back to {}, and the node was started, but {is} is in force: that start did not go through POST, or the service did not accept the value",
             act.set.attribute,
             target(act)
         );

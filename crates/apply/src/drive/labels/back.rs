@@ -46,7 +46,7 @@ impl<'a> Labelled<'a> {
         if self.look(&labels, &begun)?.is_none() {
             for act in begun.iter().rev() {
                 let why =
-                    "left: the Kubernetes object that had the label is there no more, and --keep-changed was asked for";
+                    "left: the Kubernetes object that had the label no longer exists, and --keep-changed was given";
                 self.note(&act.at, why.to_owned())?;
             }
             return Ok(());
@@ -71,7 +71,7 @@ impl<'a> Labelled<'a> {
         if let (Some(kube), Some(node)) = (self.link.kube(), &self.link.plan.kubernetes) {
             return Ok(Some(Labels { kube, node }));
         }
-        let what = "labels of the Kubernetes node were changed, and no cluster is named to put them back: name it with --kube-context, \
+        let what = "labels of the Kubernetes node were changed, but no cluster is given to put them back: give it with --kube-context, \
                     --kubeconfig or --kube-node, and roll back again. Nothing is undone";
         let trouble = trouble("not-here", Some(&first.at.step), what);
         (self.tell)(Event::Trouble(&trouble));

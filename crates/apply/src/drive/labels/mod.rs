@@ -125,7 +125,7 @@ impl Place for Labels<'_> {
         let expected = if act.at.stands == Stands::Announced { act.target() } else { set.before.as_deref() };
         if is != expected && is != set.after.as_deref() {
             let what = format!(
-                "the label {} of the Kubernetes node {} is {}, and the plan expects {}: make a new plan",
+                "the label {} of the Kubernetes node {} is {}, but the plan expects {}: make a new plan",
                 set.key,
                 self.node.name,
                 shown(is),
@@ -196,8 +196,7 @@ impl Labels<'_> {
             return Ok(());
         }
         let what = format!(
-            "the API took the label {} of the Kubernetes node {}, and it is {} at once after that: something else sets it (a controller such \
-             as node-feature-discovery). Look what does",
+            "the API accepted the label {} of the Kubernetes node {}, but right after that it is {}: something else sets it (a controller such as node-feature-discovery). Find out what",
             act.set.key,
             self.node.name,
             shown(is)
@@ -220,8 +219,7 @@ pub(super) enum Whose {
 /// Why an object of which is not known whose it is is not changed.
 pub(super) fn unknown(node: &str) -> String {
     format!(
-        "whether the Kubernetes node {node} is the plan's machine is not known: one of both shows neither a system UUID nor a machine id. Labels \
-         are changed only where it is; make a new plan of the node itself, as root there"
+        "cannot tell whether the Kubernetes node {node} is the plan's machine: one of the two shows neither a system UUID nor a machine id. Labels are changed only if it is; make a new plan from the node itself, as root there"
     )
 }
 

@@ -55,11 +55,11 @@ fn hostile_paths() {
         ("/etc/link", "is a link to \"target\""),
         ("/etc/dangling/x", "etc/dangling"),
         ("/etc/loop/x", "lead nowhere"),
-        ("/etc/dir", "no regular file"),
+        ("/etc/dir", "not a regular file"),
         ("/etc/../x", "empty part, . or .."),
         ("etc/x", "does not begin with /"),
         ("/etc/a\nb", "control characters"),
-        ("/etc/target/x", "no directory"),
+        ("/etc/target/x", "not a directory"),
         ("/etc//x", "empty part"),
     ] {
         let was = node.tree();

@@ -47,7 +47,7 @@ fn a_program_that_hangs_is_killed_with_all_it_started() {
     let plan = node.plan_of(vec![step("a", vec![hangs])]);
     node.ask(begin(&plan));
     let end = node.ask(Request::Perform { plan: plan.hash.clone(), phase: Phase::First });
-    assert!(end.refused[0].what.contains("not done after 1 s"), "{}", end.refused[0].what);
+    assert!(end.refused[0].what.contains("did not finish within 1 s"), "{}", end.refused[0].what);
     assert_eq!(crate::act::end_left(&plan.hash), 0, "nothing of it is left");
 }
 

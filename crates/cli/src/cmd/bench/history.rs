@@ -145,7 +145,7 @@ fn bands(store: &Store, filter: &Filter, json: bool, style: Style, sink: &mut Si
     let rows: Vec<show::Band> = bands.iter().map(|b| band_row(b, None)).collect();
     show::bands_text(&rows, style, sink)?;
     for (key, values) in store.mixed(filter, &NAMES)? {
-        writeln!(sink, "mixed: the runs differ in {key} ({}); --param {key}=… chooses", values.join(", "))?;
+        writeln!(sink, "mixed: the runs differ in {key} ({}); choose with --param {key}=…", values.join(", "))?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use crate::bench_args::{BenchFormat, ImportArgs};
 use crate::output::{Failure, Sink};
 use crate::progress::Line;
 use linerate_bench::Run;
-use linerate_out::counted;
+use linerate_formats::counted;
 use linerate_report::Style;
 use linerate_report::bench::{Refused, runs_json, runs_text};
 use linerate_snapshot::Snapshot;

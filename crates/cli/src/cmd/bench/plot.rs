@@ -121,7 +121,7 @@ fn words(name: &str, f: &fit::SweepFit) -> String {
         Some(v) => format!("{v:.1} {}", f.unit),
         None => match f.fit.beta_bytes_per_s {
             Some(b) => format!("{:.2} GB/s", b / 1e9),
-            None => "no bandwidth that is reached".to_owned(),
+            None => "no measured bandwidth limit".to_owned(),
         },
     };
     let half = f.fit.half_bandwidth_size.map_or_else(String::new, |s| format!(", half of it at {}", approximately(s)));

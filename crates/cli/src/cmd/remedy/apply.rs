@@ -155,7 +155,7 @@ fn check(a: &ApplyArgs, plan: &Plan, steps: &[String]) -> Result<(), Failure> {
     let mut dangerous = plan.dangerous().filter(|s| wanted(&s.id) && !a.allow.contains(&s.id));
     if let Some(step) = dangerous.next() {
         return Err(Failure::new(format!("the step {} is dangerous: {}", step.id, step.risk_note))
-            .hint(format!("--allow {} makes it all the same", step.id)));
+            .hint(format!("--allow {} applies it anyway", step.id)));
     }
     Ok(())
 }
@@ -180,11 +180,19 @@ fn dry(
         fits &= refused.is_empty();
         for trouble in &refused {
             let step = trouble.step.as_ref().map(|s| format!("{s}: ")).unwrap_or_default();
-            writeln!(sink, "\n{} refuses it: {}", terminal(node.name()), terminal(&format!("{step}{}", trouble.what)))?;
+            writeln!(
+                sink,
+                "\n{} refuses the plan: {}",
+                terminal(node.name()),
+                terminal(&format!("{step}{}", trouble.what))
+            )?;
         }
     }
-    let end =
-        if fits { "--yes does it." } else { "With --yes nothing would be changed either: see above what is refused." };
+    let end = if fits {
+        "Use --yes to apply it."
+    } else {
+        "With --yes nothing would be changed either: see the refusals above."
+    };
     writeln!(sink, "\nNothing was changed. {end}")?;
     sink.finish()?;
     Ok(if fits { 0 } else { EXIT_NOTHING })
@@ -218,7 +226,7 @@ fn answer(a: &ApplyArgs, outcome: &Outcome, sink: &mut Sink) -> Result<(), Failu
         Ended::Untouched(why) => (format!("nothing was changed: {why}"), None),
         Ended::Held(who) => (
             format!("this session does nothing on the node: {who}"),
-            Some("what becomes of the node is said by the session that holds it"),
+            Some("the session that holds the node reports its result"),
         ),
     };
     crate::output::remark(&format!("{}: {words}", outcome.node));

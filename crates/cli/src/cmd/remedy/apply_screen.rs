@@ -29,7 +29,7 @@ impl Screen {
             Event::Reading => "reading the node".to_owned(),
             Event::Phase(Phase::First, acts) => format!("changing: {acts} acts"),
             Event::Phase(Phase::Lasting, _) => "proven in the trial: making it permanent".to_owned(),
-            Event::Phase(Phase::Claims, labels) => format!("proven: labels that say so are put: {labels}"),
+            Event::Phase(Phase::Claims, labels) => format!("proven: putting labels: {labels}"),
             Event::Made(what) => format!("done: {what}"),
             Event::PutBack(what) => format!("put back: {what}"),
             Event::Reboot => "rebooting".to_owned(),

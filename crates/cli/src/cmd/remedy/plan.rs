@@ -104,10 +104,10 @@ fn known(a: &PlanArgs, reached: Option<&dyn drive::Node>, mut plan: Plan) -> Res
             (plan.node.uuid, plan.node.host_key) = (id.uuid, id.host_key);
         }
         Ok(_) => crate::output::remark(
-            "which machine answers is not known: what this plan changes beside it will be refused",
+            "it is not known which machine answers: `apply` will refuse the changes by BMC or Kubernetes",
         ),
         Err(e) => crate::output::remark(&format!(
-            "which machine answers was not seen ({e}): what this plan changes beside it will be refused"
+            "it was not seen which machine answers ({e}): `apply` will refuse the changes by BMC or Kubernetes"
         )),
     }
     if by_bmc {
@@ -116,13 +116,11 @@ fn known(a: &PlanArgs, reached: Option<&dyn drive::Node>, mut plan: Plan) -> Res
         match whose {
             Some(true) => {}
             Some(false) => {
-                return Err(Failure::new(
-                    "the BMC is another machine's: its UUID is not the one that the node says (SMBIOS)",
-                )
-                .hint("name the BMC of this node with --redfish"));
+                return Err(Failure::new("the BMC belongs to another machine: its UUID is not the node's (SMBIOS)")
+                    .hint("give the BMC of this node with --redfish"));
             }
             None => crate::output::remark(
-                "whether the BMC is this machine's is not known (a UUID is missing; the node's takes root to read): apply will refuse to set it",
+                "it is not known whether the BMC belongs to this machine (a UUID is missing; reading the node's needs root): apply will refuse to set it",
             ),
         }
     }

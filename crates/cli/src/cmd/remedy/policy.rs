@@ -38,8 +38,8 @@ pub(super) fn wished(
     let facts = condition::Facts::new(linerate_report::json::node_facts(node, snapshot));
     let checked = policy::check(policy, &profile, &Traits::of(node), Some(&facts));
     if checked.classes.is_empty() {
-        return Err(Failure::new(format!("no class of {} is of this node", file.display()))
-            .hint("`linerate policy check` says what it can be"));
+        return Err(Failure::new(format!("no class of {} matches this node", file.display()))
+            .hint("`linerate policy check` shows what it may be"));
     }
     for (class, unseen) in checked.classes.iter().filter(|(_, u)| !u.is_empty()) {
         remark(&format!("its class is assumed to be {}: the source does not show {}", class.name, unseen.join(", ")));

@@ -35,7 +35,7 @@ pub(crate) fn run(a: &RollbackArgs) -> Result<u8, Failure> {
     })?;
     crate::output::remark(&format!("{}: plan {:.12} is undone", node.name(), undone.plan));
     if undone.ending {
-        crate::output::remark("this machine reboots; `linerate rollback --yes` after it releases the plan");
+        crate::output::remark("this machine reboots; afterwards, `linerate rollback --yes` releases the plan");
     }
     Ok(0)
 }
@@ -50,6 +50,6 @@ fn show(target: &Target<'_>) -> Result<u8, Failure> {
         let what = plan.act(&act.step, act.number).map(Act::summary);
         crate::output::remark(&format!("would undo {}: {}", act.step, what.unwrap_or_default()));
     }
-    crate::output::remark("nothing was changed; --yes does it");
+    crate::output::remark("nothing was changed; use --yes to undo");
     Ok(0)
 }

@@ -64,7 +64,7 @@ fn signers(named: Option<&Path>) -> Result<PathBuf, Failure> {
     let own = || base("XDG_CONFIG_HOME", ".config").map(|dir| dir.join("allowed_signers"));
     let file = named.map(Path::to_owned).or_else(own).filter(|f| f.is_file());
     file.ok_or_else(|| {
-        Failure::new("a signature is required, and there is no file of those who may sign plans")
+        Failure::new("a signature is required, but there is no file of allowed signers")
             .hint("name it with --allowed-signers FILE, or make ~/.config/linerate/allowed_signers: lines of `NAME KEYTYPE KEY`, as ssh-keygen(1) has them")
     })
 }
@@ -75,7 +75,7 @@ pub(super) fn verified(plan: &[u8], signature: &[u8], allowed: Option<&Path>) ->
     // ssh-keygen reads signatures from files alone.
     let file = held(signature)?;
     let refuse = |output: &Output| {
-        Failure::new(format!("the plan's signature is not taken: ssh-keygen said: {}", said(output))).hint(format!(
+        Failure::new(format!("the plan's signature is not accepted: ssh-keygen said: {}", said(output))).hint(format!(
             "the key has to be in {} for the namespace {NAMESPACE}, and the plan as it was signed",
             signers.display()
         ))

@@ -18,7 +18,7 @@ pub(super) fn base(name: &str, or: &str) -> Option<PathBuf> {
 pub(super) fn open() -> Result<Plans, Failure> {
     let dir = base("XDG_STATE_HOME", ".local/state").ok_or_else(|| {
         Failure::new("there is neither XDG_STATE_HOME nor HOME to keep plans and what was done with them")
-            .hint("set one of both: it is what apply --resume and rollback go by")
+            .hint("set one of the two: apply --resume and rollback need it")
     })?;
     Ok(Plans::open(&dir.join("plans"))?)
 }
@@ -86,8 +86,7 @@ pub(super) fn last(node: &dyn Node, operator: &Operator, verb: &str) -> Result<H
                 .hint(format!("if you mean that plan, use that name: {}", command(verb, &other.node()))));
             }
             return Err(Failure::new(format!(
-                "{name}: the plan that was applied from here last is {hash:.16}, and the node says that it is {:.16}: somebody else applied \
-                 another one, or the node does not tell the truth",
+                "{name}: the plan that was applied from here last is {hash:.16}, but the node says that it is {:.16}: somebody else applied another one, or the node's answer is wrong",
                 state.plan
             ))
             .hint("name the plan that you mean by its own file"));

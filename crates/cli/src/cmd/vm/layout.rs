@@ -26,7 +26,7 @@ pub(super) fn run(a: &LayoutArgs) -> Result<u8, Failure> {
             linerate_formats::size::parse(size)
                 .filter(|b| *b >= 4096)
                 .map(|b| b >> 10)
-                .ok_or_else(|| Failure::new(format!("`{size}` is no size of a page")).hint("write 1G, 2M, or none"))?,
+                .ok_or_else(|| Failure::new(format!("`{size}` is not a page size")).hint("write 1G, 2M, or none"))?,
         ),
     };
     if a.part == 0 || a.part > a.split {

@@ -69,7 +69,9 @@ fn tree(a: &NcclArgs, host: Option<(&Snapshot, &Node<'_>)>, in_guest: Option<&Sn
     let guest = Node::decode(snapshot);
     let comparable = comparable(on_host, snapshot);
     if !comparable {
-        remark("UUIDs, GUIDs and serial numbers were not compared: a snapshot is redacted, and not both with one key");
+        remark(
+            "UUIDs, GUIDs and serial numbers were not compared: a snapshot is redacted, and the two do not share a key",
+        );
     }
     let pairs = match &predicted {
         Some(predicted) => by_domain(node, &guest, predicted, comparable)?,

@@ -26,7 +26,7 @@ pub(super) fn compared(compared: Option<&InGuest>, file: &str) {
 /// What a form cannot say; 2 where NCCL's conclusions hang on it.
 pub(super) fn unsaid(written: &Written) -> u8 {
     for u in &written.unsaid {
-        remark(&format!("not said{}: {}", if u.changes_nccl { ", and NCCL goes by it" } else { "" }, u.what));
+        remark(&format!("not written{}: {}", if u.changes_nccl { ", and NCCL depends on it" } else { "" }, u.what));
     }
     u8::from(written.changes_nccl()) * 2
 }

@@ -8,7 +8,7 @@ use linerate_rules::{Severity, Source};
 
 pub(super) static CAUSE: Cause = Cause {
     id: "env/algo-or-proto-forced",
-    title: "Variables take NCCL's choice of algorithm, protocol or channels",
+    title: "Variables force NCCL's algorithm, protocol or channels",
     what: "A variable forces NCCL's choice of algorithm, protocol or channels.",
     shows: &[
         "`NCCL_ALGO`, `NCCL_PROTO`, `NCCL_MAX_NCHANNELS` and others `set by environment to …`",
@@ -41,7 +41,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let (sure, severity, why) = if is_severe {
         (Likely, Severity::Medium, "such a value limits bandwidth on any fast machine")
     } else {
-        (Possible, Severity::Low, "the choice is taken from NCCL; whether that costs is for a benchmark to tell")
+        (Possible, Severity::Low, "NCCL no longer chooses by itself; a benchmark shows whether that costs")
     };
     let lines = named.iter().flat_map(|(_, (_, g))| c.quotes(g));
     Some(Found::new(sure, crate::ranges::some(&words, 4), why).severity(severity).with(lines.collect::<Vec<_>>()))
@@ -95,7 +95,7 @@ fn none_left(c: &Case<'_>) -> Option<Found> {
     };
     let words = match set.first() {
         Some((name, (value, _))) => format!("{name}={value} leaves NCCL no algorithm for an operation"),
-        None => "NCCL is left no algorithm for an operation".to_owned(),
+        None => "NCCL has no algorithm left for an operation".to_owned(),
     };
     Some(Found::new(sure, words, why).severity(Severity::Critical).with(c.quotes(g)).with(lines))
 }

@@ -14,7 +14,7 @@ pub(super) static CAUSE: Cause = Cause {
         "no line `NVLS multicast support is available …`: NCCL does not even ask",
     ],
     why: "With Hopper and later, on NVSwitch systems, an all-reduce in the switch moves each byte over a GPU's links \
-          once where a ring moves it nearly twice. The variable is as a rule left over from a start that failed to bind multicast \
+          once where a ring moves it nearly twice. The variable is usually left over from a start that failed to bind multicast \
           memory, or from a shortage of GPU memory.",
     confirm: &[
         "unset the variable: `NVLS multicast support is available on dev …` appears",

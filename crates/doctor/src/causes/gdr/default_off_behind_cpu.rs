@@ -9,7 +9,7 @@ use linerate_rules::{Severity, Source};
 
 pub(super) static CAUSE: Cause = Cause {
     id: "gdr/default-off-behind-cpu",
-    title: "On Grace machines NCCL before 2.27 does not talk directly by default",
+    title: "On Grace machines NCCL before 2.27 uses no GPUDirect RDMA by default",
     what: "On Grace machines NCCL before 2.27 copies through host memory by default.",
     shows: &[
         "GH200, GB200 or GB300 in a benchmark's header, or a path over C2C",
@@ -18,7 +18,7 @@ pub(super) static CAUSE: Cause = Cause {
     why: "There GPU and NIC meet in the CPU (GPU, C2C, CPU, PCIe, NIC), which NCCL counts as PHB or further. NCCL to \
           2.25 then copies by design; 2.26 has NCCL_NET_GDR_C2C (off), 2.27 has it on.",
     confirm: &["NCCL 2.27 or later, or NCCL_NET_GDR_LEVEL=SYS (NCCL_NET_GDR_C2C=1 in 2.26), and the same benchmark"],
-    refute: &["the machine is no Grace"],
+    refute: &["the machine is not a Grace"],
     remedy: Advice::Environment(
         "Use NCCL 2.27 or later; until then NCCL_NET_GDR_LEVEL=SYS, measured",
         &["NCCL_NET_GDR_LEVEL=SYS"],
@@ -42,7 +42,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
         return None;
     }
     let sure = if c.since(27) == Some(false) { Certain } else { Likely };
-    let words = "GPU and NIC meet in the Grace CPU, and this release does not talk directly over it by default";
+    let words = "GPU and NIC meet in the Grace CPU, where this release uses no GPUDirect RDMA by default";
     Some(
         Found::new(sure, words, "the machine is a Grace, the release is before 2.27, and connections lack /GDRDMA")
             .with(lacking(c)),

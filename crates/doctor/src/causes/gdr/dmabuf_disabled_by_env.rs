@@ -9,15 +9,14 @@ use linerate_rules::Severity;
 
 pub(super) static CAUSE: Cause = Cause {
     id: "gdr/dmabuf-disabled-by-env",
-    title: "NCCL_DMABUF_ENABLE=0 takes the only way to register GPU memory",
+    title: "NCCL_DMABUF_ENABLE=0 removes the only way to register GPU memory",
     what: "NCCL_DMABUF_ENABLE=0 switches DMA-BUF off where nvidia-peermem is not loaded, so NICs have no way to \
            register GPU memory.",
     shows: &[
         "`NCCL_DMABUF_ENABLE set by environment to 0`",
         "`GPU Direct RDMA Disabled for HCA …`, or connections `via NET/IB/…` without /GDRDMA",
     ],
-    why: "NICs register GPU memory through nvidia-peermem or through DMA-BUF. The variable removes one, and the \
-          other is not there.",
+    why: "NICs register GPU memory through nvidia-peermem or through DMA-BUF. The variable removes one, and the other does not exist here.",
     confirm: &[
         "unset NCCL_DMABUF_ENABLE: the log then says `DMA-BUF is available on GPU device 0` and `GPU Direct RDMA Enabled for HCA`",
     ],
@@ -43,7 +42,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
         (Certain, "the variable is set, and no other way was found: NCCL says that its NICs cannot")
     };
     let lines = groups.iter().take(1).flat_map(|g| c.quotes(g).into_iter().take(1));
-    let words = "DMA-BUF is switched off, and nvidia-peermem is not there";
+    let words = "DMA-BUF is switched off, and nvidia-peermem is not loaded";
     Some(
         Found::new(sure, words, why)
             .with(c.quotes(g))

@@ -86,8 +86,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     };
     // Without the line that names the network it may be another one that is used.
     let sure = if c.rdma_processes().is_empty() { Likely } else { Certain };
-    let found =
-        Found::new(sure, words, "NCCL says so for each NIC; which condition is missing is for the node to tell");
+    let found = Found::new(sure, words, "NCCL says so for each NIC; the node shows which condition is missing");
     Some(
         found
             .with(c.quotes(first).into_iter().take(2))

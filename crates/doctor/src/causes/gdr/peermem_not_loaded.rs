@@ -57,14 +57,14 @@ fn check(c: &Case<'_>) -> Option<Found> {
             "the kernel compares the symbols' versions as it loads the module",
         ),
         PeermemTrouble::Absent => {
-            (format!("a symbol of {of} is not there"), "the kernel names the symbol as it loads the module")
+            (format!("a symbol of {of} is missing"), "the kernel names the symbol as it loads the module")
         }
         PeermemTrouble::NotFound => (
             "its file is not where modprobe looks".to_owned(),
             "modprobe says so; in a container it looks in the container's /lib/modules",
         ),
         _ => (
-            "the kernel refuses it: the RDMA core has no peer-memory interface, as a rule".to_owned(),
+            "the kernel refuses it: usually the RDMA core has no peer-memory interface".to_owned(),
             "modprobe says so; the kernel's log has the symbol",
         ),
     };

@@ -8,7 +8,7 @@ use linerate_rules::Severity;
 
 pub(super) static CAUSE: Cause = Cause {
     id: "gdr/read-off-by-design",
-    title: "GPUs before Ampere without NVLink are not read directly: no cause",
+    title: "GPUs before Ampere without NVLink are not read directly: not a cause",
     what: "On PCIe GPUs before Ampere NCCL does not let NICs read GPU memory. Receiving is direct, sending is not. \
            That is the default, and not what makes a job slow.",
     shows: &[

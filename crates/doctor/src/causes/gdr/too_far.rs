@@ -99,7 +99,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     // A node that was given and would talk directly: then it is not the distance, or not this node.
     let node_allows = c.nodes.iter().any(|n| n.all_direct() == Some(true));
     if s.any && capable && unable.is_empty() && !node_denies && !node_allows {
-        let why = "the NICs can use GPU memory and no variable forbids it: distance is what is left; this release does not print it";
+        let why = "the NICs can use GPU memory and no variable forbids it: only the distance is left; this release does not print it";
         return Some(
             Found::new(Likely, "connections lack /GDRDMA although the NICs can: GPU and NIC are too far apart", why)
                 .with(lacking(c))

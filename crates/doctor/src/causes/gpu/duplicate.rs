@@ -14,7 +14,7 @@ pub(super) static CAUSE: Cause = Cause {
         "`Duplicate GPU detected : rank 1 and rank 0 both on CUDA device …`",
         "`Multiple Ranks are using the same GPU/Partition.`",
     ],
-    why: "As a rule every process took device 0: the local rank was not used, or CUDA_VISIBLE_DEVICES is the same \
+    why: "Usually every process took device 0: the local rank was not used, or CUDA_VISIBLE_DEVICES is the same \
           for all.",
     confirm: &[
         "print local rank and torch.cuda.current_device() in each process",

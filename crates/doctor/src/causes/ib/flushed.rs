@@ -6,7 +6,7 @@ use linerate_rules::Severity;
 
 pub(super) static CAUSE: Cause = Cause {
     id: "ib/flushed",
-    title: "Requests were flushed: a queue pair was in error before",
+    title: "Requests were flushed: their queue pair had an error before",
     what: "Completion status 5: all outstanding requests of a queue pair get it after the queue pair's first error.",
     shows: &["`Got completion from peer … with status=5`, `Work Request Flushed Error`"],
     why: "The first error is the cause; it may be on the other side. The doctor shows flushed requests as a \

@@ -9,7 +9,7 @@ use linerate_rules::Severity;
 
 pub(super) static CAUSE: Cause = Cause {
     id: "ib/gpu-registration",
-    title: "The NIC cannot register memory, of a GPU as a rule",
+    title: "The NIC cannot register memory, usually of a GPU",
     what: "The NIC cannot register memory, usually of a GPU.",
     shows: &[
         "`Call to ibv_reg_mr failed with error Bad address`, `Call to ibv_reg_dmabuf_mr failed …`",

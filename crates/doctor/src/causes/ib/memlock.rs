@@ -55,7 +55,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     }
     if let Some((kib, shown)) = small {
         let words = format!("{call} failed with ENOMEM, and {kib} KiB may be locked");
-        let why = "the call fails for want of memory, and the limit is in the same text";
+        let why = "the call fails with ENOMEM, and the limit is in the same text";
         let found = Found::new(Certain, words, why).with(c.quotes(g)).with(c.quotes(shown));
         return Some(found.scope(c.scope(g.processes.iter().copied())).join(c, &["memory/memlock"]));
     }

@@ -16,8 +16,7 @@ pub(super) static CAUSE: Cause = Cause {
         "`Got completion from peer … with status=12`, `transport retry counter exceeded`, `Transport retry count \
          exceeded on …`",
     ],
-    why: "The peer's process or node is gone, the path is cut (link, switch, routing, firewall), packets are lost \
-          for want of flow control, MTUs differ, or on RoCE the GID does not lead there. ACS or an IOMMU that \
+    why: "The peer's process or node is gone, the path is cut (link, switch, routing, firewall), packets are lost because there is no flow control, MTUs differ, or on RoCE the GID does not lead there. ACS or an IOMMU that \
           misroutes GPU memory can look like this, too. The counters of both NICs and of the switch show which.",
     confirm: &[
         "`ib_write_bw` between exactly these two NICs, with and without --use_cuda",
@@ -62,7 +61,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
         peers(g)
     );
     let late = if c.ran() { "in the middle of the job" } else { "at a time that the log does not place" };
-    let why = format!("the completion says so, {late}; what cut the path is not in it");
+    let why = format!("the completion says so, {late}; it does not show what cut the path");
     Some(
         Found::new(Likely, words.trim_start().to_owned(), why)
             .shown(c, g)

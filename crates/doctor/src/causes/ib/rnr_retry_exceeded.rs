@@ -27,8 +27,5 @@ pub(super) static CAUSE: Cause = Cause {
 fn check(c: &Case<'_>) -> Option<Found> {
     let g = completions(c, &[Status::RnrRetryExceeded])?;
     let words = format!("a peer was not ready to receive{}", peers(g));
-    Some(
-        Found::new(Likely, words, "the completion says so; why the peer was not ready is for its process to tell")
-            .shown(c, g),
-    )
+    Some(Found::new(Likely, words, "the completion says so; the peer's process shows why it was not ready").shown(c, g))
 }

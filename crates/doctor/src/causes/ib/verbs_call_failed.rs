@@ -13,17 +13,16 @@ use linerate_rules::Severity;
 pub(super) static CAUSE: Cause = Cause {
     id: "ib/verbs-call-failed",
     title: "A call to the NIC failed, and the job ends with it",
-    what: "A call to the NIC failed, and the job ends with it. The doctor names this cause where no more exact one \
-           fits.",
+    what: "A call to the NIC failed, and the job ends with it. The doctor names this cause if no more specific one fits.",
     shows: &[
         "`Call to ibv_… failed with error …` of NCCL, `ibv_…() failed: …` of UCX, perftest and others",
         "`CREATE_MKEY … failed, status limits exceeded(0x8)` of mlx5_core",
     ],
     why: "NCCL stops where a verbs call fails. The call and its error number say what was refused; the reason is a \
           limit, a device that may not be used, or an address.",
-    confirm: &["what the line about this call says to read: the reasons differ by call and error"],
+    confirm: &["what the line about this call names: the reasons differ by call and error"],
     refute: &["an earlier failure in the log of another rank"],
-    remedy: Advice::Investigate("Read what decides for this call, in the job's own environment"),
+    remedy: Advice::Investigate("Check what this call depends on, in the job's own environment"),
     sources: &[WRAP, TROUBLESHOOTING],
     severity: Severity::Critical,
     rules: &["memory/memlock", "rdma/device-present", "rdma/gid-table"],
@@ -57,7 +56,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     // The call is certain; its reason only where the error names one.
     let named = row.is_some_and(|r| !r.error.is_empty() && !r.candidates.is_empty());
     let sure = if named { Likely } else { Possible };
-    Some(Found::new(sure, words, "the call itself fails; the reason is what its error leaves").shown(c, g))
+    Some(Found::new(sure, words, "the call itself fails; its error narrows down the reason").shown(c, g))
 }
 
 /// Calls whose failure ends a job. What is only asked (`ibv_query_port_speed`, `ibv_fork_init`) does not.

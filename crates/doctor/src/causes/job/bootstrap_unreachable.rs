@@ -52,7 +52,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let what = match t {
         Trouble::Socket(SocketTrouble::Refused) => "was refused: nobody listens there",
         Trouble::Socket(SocketTrouble::TimedOut) => "timed out: no answer",
-        _ => "found no way: no route to the address, or a firewall or security group drops it",
+        _ => "found no path: no route to the address, or a firewall or security group drops it",
     };
     let local = |q: &crate::place::Quote| q.text.contains(" 169.254.") || q.text.contains(":169.254.");
     if g.quotes.iter().any(local) {
@@ -103,6 +103,6 @@ fn store(c: &Case<'_>) -> Option<Found> {
     let all = c.frameworks(|t| matches!(t, FrameworkTrouble::Unreachable));
     let (_, g) = all.first().filter(|_| !c.ran())?;
     let words = "a rank could not connect to the store on MASTER_ADDR";
-    let why = "the connection was tried until its time was over: nobody listens there yet, or the address or port is not reached";
+    let why = "the connection was tried until its timeout: nobody listens there yet, or the address or port cannot be reached";
     Some(Found::new(Likely, words, why).with(c.quotes(g)))
 }

@@ -107,6 +107,6 @@ fn remote(c: &Case<'_>) -> Option<Found> {
         return None;
     }
     let words = "NCCL reports that a remote process ended, or that the network failed";
-    let why = "that is what the survivors see (ncclRemoteError); which of both, and why, is not in these lines";
+    let why = "that is what the survivors see (ncclRemoteError); these lines do not show which of the two, nor why";
     Some(Found::new(Possible, words, why).with(c.quotes(g)))
 }

@@ -38,7 +38,11 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let (found, other): (Vec<_>, Vec<_>) = faults(c).into_iter().partition(|f| f.device.standing == Standing::Path);
     if found.is_empty() {
         let open = other.iter().find(|f| f.device.standing == Standing::Unknown)?;
-        let words = format!("{} IOMMU fault(s) {}", open.group.count, nameless(open.of));
+        let words = format!(
+            "{} {}",
+            linerate_formats::counted(open.group.count, "IOMMU fault", "IOMMU faults"),
+            nameless(open.of)
+        );
         let why = "only faults of a GPU, an RDMA NIC or a port above one concern the job";
         return Some(Found::new(Possible, words, why).with(c.quotes(open.group)).fix(Some(identify())));
     }
@@ -51,7 +55,11 @@ fn check(c: &Case<'_>) -> Option<Found> {
         }
     }
     let total: u64 = found.iter().map(|f| f.group.count).sum();
-    let words = format!("{total} IOMMU fault(s) of {}", crate::ranges::some(&devices, 3));
+    let words = format!(
+        "{} of {}",
+        linerate_formats::counted(total, "IOMMU fault", "IOMMU faults"),
+        crate::ranges::some(&devices, 3)
+    );
     let why = "the kernel's log says so, and the device is on the way between GPU and NIC";
     Some(
         Found::new(Certain, words, why)

@@ -43,7 +43,7 @@ fn device(c: &Case<'_>, of: Requester) -> Device {
 
 /// Errors of devices that have no part in the job's path.
 pub(crate) fn elsewhere(c: &Case<'_>) -> Vec<Note> {
-    let why = "it is neither GPU nor RDMA NIC nor a port above one: the error is its own matter";
+    let why = "it is neither a GPU nor an RDMA NIC nor a port above one: the error does not concern the job";
     let faults = faults(c).into_iter().map(|f| ("IOMMU faults", f.of, f.device, f.group));
     let errors = pcie_error::errors(c).into_iter().map(|(of, d, g)| ("PCIe errors", of, d, g));
     let corrected = pcie_corrected::corrected(c).into_iter().map(|(of, d, g)| ("corrected PCIe errors", of, d, g));

@@ -8,7 +8,7 @@ use linerate_rules::Severity;
 
 pub(super) static CAUSE: Cause = Cause {
     id: "kernel/oom",
-    title: "The kernel ended a process for want of memory",
+    title: "The kernel killed a process because memory ran out",
     what: "The host, or the memory cgroup of the container, ran out of memory, and the kernel killed a process.",
     shows: &[
         "`Out of memory: Killed process …`, `Memory cgroup out of memory: …`, `oom-kill:constraint=…`",
@@ -17,7 +17,7 @@ pub(super) static CAUSE: Cause = Cause {
     ],
     why: "Where the process was a rank, all others see a closed connection or wait.",
     confirm: &["name and pid of the killed process against the ranks", "memory.max and memory.events of the cgroup"],
-    refute: &["the killed process is no part of the job"],
+    refute: &["the killed process is not part of the job"],
     remedy: Advice::Investigate(
         "Give the job more host memory, or use less: data loaders, pinned buffers, checkpoints",
     ),
@@ -43,7 +43,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     } else {
         (Likely, "the kernel's log says so; its pid shows whether the process was a rank")
     };
-    Some(Found::new(sure, "the kernel killed a process for want of memory", why).with(c.quotes(g)))
+    Some(Found::new(sure, "the kernel killed a process because memory ran out", why).with(c.quotes(g)))
 }
 
 /// A program that was ended by SIGKILL, where nothing else is shown: the kernel sends it for want of memory, and so do schedulers and people.
@@ -57,9 +57,9 @@ fn killed(c: &Case<'_>) -> Option<Found> {
     if other || !cancelled.is_empty() {
         return None;
     }
-    let why = "SIGKILL comes from outside the program: from the kernel for want of memory, from a scheduler, or from somebody; the kernel's log says which";
+    let why = "SIGKILL comes from outside the program: from the kernel when memory runs out, from a scheduler, or from somebody; the kernel's log shows which";
     Some(
-        Found::new(Possible, "a process was ended by SIGKILL, as the kernel does for want of memory", why)
+        Found::new(Possible, "a process was ended by SIGKILL, as the kernel does when memory runs out", why)
             .with(c.quotes(g)),
     )
 }

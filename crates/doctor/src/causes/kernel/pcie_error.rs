@@ -36,16 +36,20 @@ pub(super) static CAUSE: Cause = Cause {
     check,
 };
 
+fn errors_or_links(n: u64) -> String {
+    linerate_formats::counted(n, "uncorrected PCIe error or lost link", "uncorrected PCIe errors or lost links")
+}
+
 fn check(c: &Case<'_>) -> Option<Found> {
     let (found, other): (Vec<_>, Vec<_>) = errors(c).into_iter().partition(|(_, d, _)| d.standing == Standing::Path);
     if found.is_empty() {
         let (of, _, g) = other.iter().find(|(_, d, _)| d.standing == Standing::Unknown)?;
-        let words = format!("{} uncorrected PCIe error(s) or lost links {}", g.count, nameless(*of));
+        let words = format!("{} {}", errors_or_links(g.count), nameless(*of));
         let why = "only errors of a GPU, an RDMA NIC or a port above one concern the job";
         return Some(Found::new(Possible, words, why).with(c.quotes(g)).fix(Some(identify())));
     }
     let (of, d, g) = found.first()?;
-    let words = format!("{} uncorrected PCIe error(s) or lost links of {}", g.count, named(*of, d));
+    let words = format!("{} of {}", errors_or_links(g.count), named(*of, d));
     Some(
         Found::new(Likely, words, "the kernel's log says so, and the device is on the way between GPU and NIC")
             .with(c.quotes(g))

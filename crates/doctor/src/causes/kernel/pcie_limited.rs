@@ -8,7 +8,7 @@ use linerate_rules::Severity;
 
 pub(super) static CAUSE: Cause = Cause {
     id: "kernel/pcie-limited",
-    title: "A PCIe link gives a device less than it can take",
+    title: "A PCIe link gives a device less bandwidth than it can use",
     what: "A driver says at start that the PCIe link of its device, or one above it, is slower or narrower than the \
            device can use.",
     shows: &[

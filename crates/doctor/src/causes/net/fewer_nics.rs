@@ -42,7 +42,11 @@ fn check(c: &Case<'_>) -> Option<Found> {
     } else {
         "the lists of NICs that the ranks print differ"
     };
-    let words = format!("{} uses {least} NIC(s), most nodes {most}", crate::ranges::some(&hosts, 4));
+    let words = format!(
+        "{} uses {}, most nodes {most}",
+        crate::ranges::some(&hosts, 4),
+        linerate_formats::counted(least, "NIC", "NICs")
+    );
     Some(
         Found::new(Certain, words, why)
             .with(lines.flat_map(|(_, g)| c.quotes(g)))

@@ -10,7 +10,7 @@ use linerate_rules::Severity;
 
 pub(super) static CAUSE: Cause = Cause {
     id: "net/hca-filter-matches-nothing",
-    title: "NCCL_IB_HCA names no NIC that is there",
+    title: "NCCL_IB_HCA matches no NIC of the node",
     what: "NCCL_IB_HCA selects NICs by name, and no active NIC matches. NCCL finds no device and goes on with \
            sockets, or stops.",
     shows: &[
@@ -23,7 +23,7 @@ pub(super) static CAUSE: Cause = Cause {
     confirm: &["`ibv_devices` on the node against the variable", "unset NCCL_IB_HCA: NICs are found"],
     refute: &["no NIC is found without the variable either"],
     remedy: Advice::Environment(
-        "Name the NICs that are there: NCCL_IB_HCA==mlx5_0,mlx5_1,… or unset it",
+        "Name NICs that exist: NCCL_IB_HCA==mlx5_0,mlx5_1,… or unset it",
         &[],
         &["NCCL_IB_HCA"],
     ),
@@ -48,10 +48,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let facts: Vec<NodeFacts> = c.nodes.iter().map(|n| NodeFacts::of(&n.node)).collect();
     let nics = || facts.iter().flat_map(|f| f.nics.iter().flatten());
     let (sure, why) = if nics().next().is_none() {
-        (
-            Likely,
-            "a filter is set and no device is found; that no device is there at all would look the same".to_owned(),
-        )
+        (Likely, "a filter is set and no device is found; a node without any device would look the same".to_owned())
     } else if nics().any(|n| n.taken_by(&filter)) {
         return None;
     } else {

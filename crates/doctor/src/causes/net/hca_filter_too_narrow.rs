@@ -58,7 +58,8 @@ fn check(c: &Case<'_>) -> Option<Found> {
             g.processes.iter().filter_map(|p| c.o.process(*p)).all(|p| hosts.iter().any(|h| h == c.name(p.host)));
         if differing || has_less && g.processes.len() < c.job.processes.len() {
             let words = format!(
-                "NCCL_IB_HCA={value} leaves {least} NIC(s) to {}, where others use {most}",
+                "NCCL_IB_HCA={value} leaves {} to {}, while others use {most}",
+                linerate_formats::counted(least, "NIC", "NICs"),
                 crate::ranges::some(&hosts, 3)
             );
             return Some(
@@ -75,9 +76,9 @@ fn check(c: &Case<'_>) -> Option<Found> {
     if gpus < 4 || used * 2 > gpus {
         return None;
     }
-    let words = format!("NCCL_IB_HCA={value}: {used} NIC(s) for {gpus} GPUs per node");
-    let why =
-        "nodes with so many GPUs have a NIC for one or two of them, as a rule; the log does not show what the node has";
+    let words =
+        format!("NCCL_IB_HCA={value}: {} for {gpus} GPUs per node", linerate_formats::counted(used, "NIC", "NICs"));
+    let why = "nodes with so many GPUs usually have a NIC for every one or two of them; the log does not show what the node has";
     Some(Found::new(Possible, words, why).with(c.quotes(g)))
 }
 

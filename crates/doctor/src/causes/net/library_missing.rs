@@ -11,8 +11,7 @@ use linerate_rules::Severity;
 pub(super) static CAUSE: Cause = Cause {
     id: "net/library-missing",
     title: "A library that the network's software needs cannot be loaded",
-    what: "A library that a network plugin or a network program needs cannot be loaded. NCCL passes over the plugin \
-           and goes on with sockets; a program does not start.",
+    what: "A library that a network plugin or a network program needs cannot be loaded. NCCL ignores the plugin and goes on with sockets; a program does not start.",
     shows: &[
         "`cannot open shared object file`, `undefined symbol: …`, `version … not found` for a library of the \
          network's software",

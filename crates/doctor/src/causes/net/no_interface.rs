@@ -45,11 +45,11 @@ fn check(c: &Case<'_>) -> Option<Found> {
     // An address of no family: another release's handle looks the same.
     let odd = g.quotes.iter().all(|q| q.text.contains("is neither AF_INET")) && filter.is_none();
     let (sure, why) = if odd {
-        (Possible, "the address is of no family; ranks of different releases look the same")
+        (Possible, "the address has no valid family; ranks of different releases look the same")
     } else if no_socket {
         (
             Likely,
-            "no socket can be made for the address: NCCL found no interface, as a rule, or an IPv6 address on a host without IPv6",
+            "no socket can be made for the address: usually NCCL found no interface, or an IPv6 address on a host without IPv6",
         )
     } else {
         (Certain, "the log says so")

@@ -91,7 +91,7 @@ pub(super) fn reason(groups: &[&Group]) -> Option<String> {
         let e = LoadError::read(&q.text)?;
         let name = e.name();
         Some(match e.fault {
-            LoadFault::NotFound => format!("{name} is not there"),
+            LoadFault::NotFound => format!("{name} is missing"),
             LoadFault::NotPermitted => format!("{name} may not be read"),
             LoadFault::UndefinedSymbol => format!("{name} needs a symbol that no library has"),
             LoadFault::Version => format!("the {name} that is found first has another version than is needed"),

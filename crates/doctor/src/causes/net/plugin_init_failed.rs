@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 pub(super) static CAUSE: Cause = Cause {
     id: "net/plugin-init-failed",
-    title: "A network plugin is there and cannot start",
+    title: "A network plugin was found but cannot start",
     what: "An external network plugin (IBext of HPC-X, FastSocket, FasTrak, an OFI plugin) was found, but could not \
            be loaded or did not initialise.",
     shows: &[
@@ -58,7 +58,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
         let loaded = plugin::loaded(c).into_iter().flat_map(|g| c.quotes(g).into_iter().take(1));
         let chosen = c.of(&c.o.networks).flat_map(|(_, g)| c.quotes(g).into_iter().take(1));
         let words = "a network plugin was loaded, and another network is used: the plugin did not start";
-        let found = Found::new(Likely, words, "both lines are in the log; why the plugin did not start is not");
+        let found = Found::new(Likely, words, "both lines are in the log, but not why the plugin did not start");
         return Some(found.with(loaded).with(chosen).scope(c.scope(passed_over)));
     }
     let Some(first) = groups.first() else { return not_found(c) };

@@ -8,7 +8,7 @@ use linerate_rules::Severity;
 
 pub(super) static CAUSE: Cause = Cause {
     id: "net/socket-forced",
-    title: "NCCL_NET names sockets, or a network that is not there",
+    title: "NCCL_NET names sockets, or a network that does not exist",
     what: "NCCL_NET names sockets, so NCCL tries nothing else.",
     shows: &[
         "`NCCL_NET set by environment to Socket`",

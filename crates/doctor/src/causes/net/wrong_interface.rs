@@ -124,7 +124,7 @@ fn foreign_address(c: &Case<'_>) -> Option<Found> {
         matches!(t, Trouble::Socket(SocketTrouble::TimedOut | SocketTrouble::Unreachable | SocketTrouble::Refused))
     });
     let (sure, why) = if failed.is_empty() {
-        (Possible, "NCCL warns of it; where the routing table knows a way, it is harmless")
+        (Possible, "NCCL warns of it; if the routing table has a route, it is harmless")
     } else {
         (Likely, "no interface is in the subnet of the other rank's address, and connections fail")
     };

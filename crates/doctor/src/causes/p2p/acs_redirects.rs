@@ -37,7 +37,10 @@ fn check(c: &Case<'_>) -> Option<Found> {
     // A node whose ports were judged says which they are.
     let judged = c.nodes.iter().any(|n| n.judges("acs/redirect-on-p2p-path"));
     let Some((_, g)) = found.first().filter(|_| !judged) else { return slower(c) };
-    let words = format!("{} port(s) redirect peer-to-peer requests; which ones is not in the text", g.count);
+    let words = format!(
+        "{} peer-to-peer requests; the text does not show which",
+        linerate_formats::counted(g.count, "port redirects", "ports redirect")
+    );
     let why = "lspci prints ReqRedir+; whether such a port is on the path between a GPU and its NIC is not shown";
     Some(Found::new(Possible, words, why).with(c.quotes(g).into_iter().take(3)))
 }

@@ -41,7 +41,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let nvml = c.failures(|t| matches!(t, Trouble::Other(n) if c.name(*n).contains("nvmlDeviceGetHandleBy") && c.name(*n).contains("Not Found")));
     if let Some((_, g)) = nvml.first().or_else(|| import.first().filter(|_| c.job.hosts(c.o).len() <= 1)) {
         let (sure, why) = if nvml.is_empty() {
-            (Possible, "a GPU's number is not known to this process; a wrong local rank looks the same")
+            (Possible, "this process does not know a GPU's number; a wrong local rank looks the same")
         } else {
             (Likely, "the peer's GPU is not known to this process's driver library: another container has it")
         };
@@ -74,7 +74,10 @@ fn check(c: &Case<'_>) -> Option<Found> {
             "neither CUDA IPC nor shared memory connects them, and no variable forbids it: separate containers look so";
         ("ranks of one host are connected over the network only".to_owned(), why)
     } else {
-        let words = format!("NCCL counts {nodes} nodes, and the ranks print {hosts} host name(s)");
+        let words = format!(
+            "NCCL counts {nodes} nodes, but the ranks print {}",
+            linerate_formats::counted(hosts, "host name", "host names")
+        );
         (words, "ranks of one host are counted as different nodes, as separate containers are")
     };
     Some(Found::new(Likely, words, why).with(lines))

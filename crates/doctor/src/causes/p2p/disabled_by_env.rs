@@ -10,13 +10,13 @@ use linerate_rules::Severity;
 pub(super) static CAUSE: Cause = Cause {
     id: "p2p/disabled-by-env",
     title: "A variable keeps GPUs of one node from talking directly",
-    what: "A variable sends what GPUs of one node exchange through host memory.",
+    what: "A variable makes GPUs of one node exchange data through host memory.",
     shows: &[
         "`NCCL_P2P_DISABLE set by environment to 1`, or NCCL_P2P_LEVEL with LOC, 0 or NVL",
         "connections `via SHM/…` and none `via P2P/…`",
     ],
     why: "NCCL_P2P_DISABLE=1 and NCCL_P2P_LEVEL=LOC (0) forbid direct traffic. NCCL_P2P_LEVEL=NVL does so on \
-          machines whose GPUs have no NVLink. As a rule they are left over from debugging.",
+          machines whose GPUs have no NVLink. Usually they are left over from debugging.",
     confirm: &["unset the variable: `via P2P/…` appears in place of `via SHM/…`"],
     refute: &["`via P2P/…` in the log"],
     remedy: Advice::Environment(

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub(super) static CAUSE: Cause = Cause {
     id: "perf/below-ceiling",
     title: "A benchmark is far below what the links allow",
-    what: "A benchmark is far below what the links allow, and the log shows nothing wrong.",
+    what: "A benchmark is far below what the links allow, and the log shows no fault.",
     shows: &["a table of nccl-tests over several nodes, and `--node` snapshots that show the rates of the ports"],
     why: "For large messages the bus bandwidth of all-reduce, all-gather and reduce-scatter over several nodes \
           approaches the bandwidth of the rails of a node together (that of alltoall, sendrecv, gather, scatter and \

@@ -91,7 +91,7 @@ pub fn fights(name: &str, text: &str, add: &[String], remove: &[String]) -> Opti
             left.ends_with('+') || value.contains(&format!("${variable}")) || value.contains(&format!("${{{variable}"));
         if !keeps && variable == LAST && !add.is_empty() {
             return Some(format!(
-                "{name} is read after {DROP_IN} and assigns {variable} anew: what is written before is lost"
+                "{name} is read after {DROP_IN} and assigns {variable} again: earlier values are lost"
             ));
         }
         let value: String = value.chars().filter(|c| !"'\"\\".contains(*c)).collect();
@@ -197,7 +197,7 @@ mod tests {
     fn later_files_that_fight() {
         let (add, remove) = (words(&["iommu=pt"]), words(&["iommu=off"]));
         let fight = |t: &str| fights("/etc/default/grub.d/99-x.cfg", t, &add, &remove);
-        assert!(fight("GRUB_CMDLINE_LINUX_DEFAULT=\"quiet\"").is_some_and(|w| w.contains("anew")));
+        assert!(fight("GRUB_CMDLINE_LINUX_DEFAULT=\"quiet\"").is_some_and(|w| w.contains("earlier values are lost")));
         assert!(fight("GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX iommu=off\"").is_some_and(|w| w.contains("again")));
         let sets = fight("GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT iommu=nopt\"");
         assert!(sets.is_some_and(|w| w.contains("sets iommu=nopt")));

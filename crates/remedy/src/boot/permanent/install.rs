@@ -23,7 +23,7 @@ pub(super) fn systemd(args: KernelArgs<'_>, s: &Snapshot, uki: bool) -> Result<W
             words.iter().filter(loader).cloned().collect::<Vec<_>>().join(" ")
         }
         There::Something | There::Unseen => {
-            return Err(Refusal::no(format!("{PATH} was not read: take a new collection as root")));
+            return Err(Refusal::no(format!("{PATH} was not read: collect again as root")));
         }
     };
     // Values that are not captured cannot be written again: nothing may be lost or made up.
@@ -45,7 +45,7 @@ pub(super) fn systemd(args: KernelArgs<'_>, s: &Snapshot, uki: bool) -> Result<W
     if uki {
         add_note(
             &mut note,
-            "the arguments are inside the kernel's image: it is built anew (ukify and, with Secure Boot, its key have to be set up)",
+            "the arguments are inside the kernel's image: it is rebuilt (ukify and, with Secure Boot, its key have to be set up)",
         );
     }
     Ok(Written {

@@ -59,7 +59,9 @@ pub fn permanent(args: KernelArgs<'_>, platform: &Platform, s: &Snapshot) -> Res
         Boot::Unknown(why) => {
             return Err(Refusal::no(format!("how this node's kernel gets its arguments is not known: {why}")));
         }
-        Boot::Talos | Boot::OpenShift => return Err(Refusal::no("this node's kernel arguments are another system's")),
+        Boot::Talos | Boot::OpenShift => {
+            return Err(Refusal::no("another system manages this node's kernel arguments"));
+        }
     };
     let trial = match platform.boot {
         Boot::GrubDebian => Some((BootTrial::GrubCustom, "grub-reboot", "grub2-common")),
@@ -79,17 +81,17 @@ pub fn permanent(args: KernelArgs<'_>, platform: &Platform, s: &Snapshot) -> Res
             Err(why) => add_note(
                 &mut out.note,
                 &format!(
-                    "there is no start on trial: {why}. Nothing falls back by itself if the kernel does not come up; have a console at hand"
+                    "there is no trial boot: {why}. If the kernel does not come up, nothing falls back by itself; have a console at hand"
                 ),
             ),
         },
         Some(_) => add_note(
             &mut out.note,
-            "without a start on trial nothing falls back by itself if this kernel does not come up",
+            "without a trial boot, nothing falls back by itself if this kernel does not come up",
         ),
         None => add_note(
             &mut out.note,
-            "this boot loader has no start on trial here: nothing falls back by itself if the kernel does not come up; have a console at hand",
+            "this boot loader has no trial boot here: if the kernel does not come up, nothing falls back by itself; have a console at hand",
         ),
     }
     Ok(out)
@@ -234,7 +236,7 @@ pub(crate) fn of_another(platform: &Platform) -> Option<Refusal> {
 }
 
 fn changed(path: &str) -> Refusal {
-    Refusal::no(format!("{path} is there and is not as linerate writes it: remove it, or make the change by hand"))
+    Refusal::no(format!("{path} exists, but is not as linerate writes it: remove it, or make the change by hand"))
 }
 
 fn file(path: &str, before: FileState, text: String) -> Act {

@@ -33,7 +33,7 @@ pub(super) fn render(good: &[Want<'_>], s: &Snapshot) -> Vec<Result<Change, Refu
         change.push(ours::run_writing(&argv, vec![p.path.clone()], &["nmcli", "connection", "load", &p.path], 60));
     }
     let wants: Vec<Want<'_>> = mine.into_iter().map(|(w, _)| w).collect();
-    let note = "the connection stays up: NetworkManager takes the profile at its next activation, what holds at once is set beside it";
+    let note = "the connection stays up: NetworkManager uses the profile from its next activation on, until then the values are set directly";
     out.push(Ok(rendered(&wants, precondition, change, note)));
     out
 }
@@ -88,7 +88,7 @@ fn profile(w: &Want<'_>, s: &Snapshot) -> Result<Profile, Not> {
     let (file, second) = (found.next(), found.next());
     let Some((ini, file)) = file.and_then(|f| Some((f.ini?, (f.path, f.name)))) else {
         return Err(not(
-            "its profile is no keyfile that the source shows (it is an ifcfg file, or was not read as root)".into(),
+            "the source shows no keyfile for its profile (it is an ifcfg file, or was not read as root)".into()
         ));
     };
     let (path, name) = file;
@@ -102,7 +102,7 @@ fn profile(w: &Want<'_>, s: &Snapshot) -> Result<Profile, Not> {
     }
     let letter = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'@' | b'+');
     if name.len() > 128 || name.starts_with('-') || !name.bytes().all(letter) {
-        return Err(not("its keyfile has a name that is given to no program".into()));
+        return Err(not("the name of its keyfile cannot be passed to a program".into()));
     }
     if ini.get(&["connection"], "interface-name") != Some(w.name) {
         return Err(not(format!("its profile is not for {} alone: a change of it reaches other interfaces", w.name)));

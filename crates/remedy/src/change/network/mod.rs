@@ -214,7 +214,7 @@ fn rendered(good: &[Want<'_>], mut precondition: Vec<Condition>, change: Vec<Act
         good.iter().filter(|w| !w.addresses.is_empty()).map(|w| format!("{} {}", w.name, w.list(", "))).collect();
     if !given.is_empty() {
         parts.push(format!("give {}", given.join(", ")));
-        notes.push("nothing looks whether another machine has this address");
+        notes.push("it is not checked whether another machine has this address");
         let ip = Condition::program("ip", "iproute2");
         if !precondition.contains(&ip) {
             precondition.push(ip);

@@ -70,7 +70,7 @@ fn standing(w: &Want<'_>, s: &Snapshot) -> Standing {
     let profiles = profiles.iter().flat_map(|d| files::within(s, d, "")).filter(|f| profile_fits(f, name) == Fit::Yes);
     match beside.chain(profiles.map(|f| f.path)).next() {
         Some(path) => Standing::ByHand(format!(
-            "{path} is or may be for {name}, and netplan does not know it: change that file, not netplan's"
+            "{path} is or may be for {name}, and netplan does not know it: change that file instead of netplan's"
         )),
         None => Standing::New,
     }
@@ -133,7 +133,7 @@ fn file(good: &[(Want<'_>, bool)], s: &Snapshot) -> Result<Change, Refusal> {
         }
     }
     let Some(Act::File(FileAct { path, after, .. })) = ours::written(s, FILE, text, 0o600)? else {
-        return Err(Refusal::Already { reason: format!("{FILE} says so") });
+        return Err(Refusal::Already { reason: format!("{FILE} has this setting") });
     };
     // Undone last, the first makes netplan apply what is there by then.
     let mut change = vec![ours::run(&["netplan", "generate"], &["netplan", "apply"], 120)];

@@ -34,7 +34,7 @@ pub(super) fn render(good: &[Want<'_>], node: &Node<'_>, s: &Snapshot) -> Vec<Re
         change.extend(acts.into_iter().flatten());
         change.push(ours::run(&["networkctl", "reload"], &[], 60));
         let program = Condition::program("networkctl", "systemd");
-        out.push(Ok(rendered(&matched, vec![program], change, "networkd configures links again whose files changed")));
+        out.push(Ok(rendered(&matched, vec![program], change, "networkd reconfigures links whose files changed")));
     }
     if !alone.is_empty() {
         out.push(by_unit::render(&alone, s).map(|r| Change { id: format!("{STEP}-unit"), ..r }));

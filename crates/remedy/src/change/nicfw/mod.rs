@@ -138,8 +138,7 @@ fn cancelled(device: &str, tool: Condition, acts: Vec<Act>, proof: Vec<Proof>) -
 
 const REBOOTS: &str =
     "in force after the reboot; some cards ask for a power cycle instead, and the tool says so when it sets the value";
-const RESETS: &str = "the card is reset without a reboot (level 3: its driver is stopped, links and RDMA are gone for moments); where GPUs or \
-                      other hosts share it, the tool refuses. A rollback sets the old values for the next reset or boot";
+const RESETS: &str = "the card is reset without a reboot (level 3: its driver is stopped, links and RDMA are down for moments); if GPUs or other hosts share it, the tool refuses. A rollback sets the old values for the next reset or boot";
 
 /// The reset of a card, and the program that it takes.
 fn resetting(device: &str, platform: &Platform) -> Option<(Condition, Act)> {
@@ -177,7 +176,7 @@ fn reset(
         id: format!("nicreset-{}", slug(device)),
         summary: format!("reboot: apply the {settings} of {device}"),
         proof: proof.collect(),
-        note: "settings that ask for a power cycle stay pending after a reboot: then power the node off and on".into(),
+        note: "settings that need a power cycle stay pending after a reboot: then power the node off and on".into(),
         ..Change::default()
     };
     Ok(match by_card {
@@ -204,9 +203,7 @@ fn find<'n>(device: &str, firmware: &'n [NicFirmware]) -> Result<&'n NicFirmware
     };
     let exact = firmware.iter().find(|n| n.bdf == Some(bdf));
     exact.or_else(|| firmware.iter().find(card)).ok_or_else(|| {
-        Refusal::no(format!(
-            "no query of the settings of {bdf} is in the source: the value to come back to is not known"
-        ))
+        Refusal::no(format!("the source has no query of the settings of {bdf}: the value to restore is not known"))
     })
 }
 
@@ -226,7 +223,7 @@ fn one(nic: &NicFirmware, device: &str, parameter: &str, value: &str) -> Result<
     words::nic_value(value)?;
     if NEVER.iter().any(|n| parameter.starts_with(n)) {
         return Err(Refusal::no(format!(
-            "{parameter} is never changed by a program: a wrong value can leave a host that does not start"
+            "linerate never changes {parameter}: with a wrong value the host may not start"
         )));
     }
     let Some(p) = nic.config.param(parameter) else {
@@ -248,7 +245,7 @@ fn one(nic: &NicFirmware, device: &str, parameter: &str, value: &str) -> Result<
     }
     let Some(printed) = printed(p, value) else {
         return Err(Refusal::no(format!(
-            "{parameter} of {device} is {}: {value} is no value of the same kind",
+            "{parameter} of {device} is {}: {value} is not a value of the same kind",
             next.raw
         )));
     };

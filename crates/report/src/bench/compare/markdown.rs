@@ -39,7 +39,7 @@ pub fn comparison_markdown(c: &Comparisons, out: &mut dyn Write) -> io::Result<(
         writeln!(out, "\n## {}\n", inline(&section.title()))?;
         rows::table(&section).markdown(out)?;
         if section.rows.iter().any(|c| is_within(c)) {
-            writeln!(out, "\n\\* holds for these runs alone; what repetitions would give it does not say")?;
+            writeln!(out, "\n\\* holds for these runs alone; it does not say what repetitions would give")?;
         }
     }
     reasons(c, out)?;

@@ -61,7 +61,7 @@ impl Text<'_, '_> {
             let n = counted(c.comparisons.len(), "comparison", "comparisons");
             let (threshold, level) = (percent(c.threshold), percent(c.level));
             let tally = tally(&c.comparisons);
-            format!("{n}: {tally}; differences below {threshold} count as none, intervals are of {level} confidence")
+            format!("{n}: {tally}; differences below {threshold} count as equal, intervals have {level} confidence")
         };
         self.page.text(0, Tone::Dim, &text)
     }
@@ -100,7 +100,7 @@ impl Text<'_, '_> {
             self.forest_below(&section, threshold)?;
         }
         if section.rows.iter().any(|c| is_within(c)) {
-            let text = "* holds for these runs alone; what repetitions would give it does not say";
+            let text = "* holds for these runs alone; it does not say what repetitions would give";
             self.page.text(2, Tone::Dim, text)?;
         }
         self.page.more(2, all.rows.len(), limit, "")
@@ -203,11 +203,8 @@ impl Text<'_, '_> {
 /// `iommu=pt: 3 runs on u17, u18`.
 pub(super) fn side(s: &Side, few: usize) -> String {
     let valid = s.runs.iter().filter(|r| r.valid).count();
-    let bad = if valid < s.runs.len() {
-        format!(", {} of them no valid result", s.runs.len() - valid)
-    } else {
-        String::new()
-    };
+    let bad =
+        if valid < s.runs.len() { format!(", {} of them not valid", s.runs.len() - valid) } else { String::new() };
     let hosts: Vec<String> = s.hosts.iter().map(ToString::to_string).collect();
     let hosts = if hosts.is_empty() {
         ", hosts not known".to_owned()
@@ -267,7 +264,7 @@ pub(super) fn power(list: &[&Comparison]) -> String {
     }
     if !detectable.is_empty() {
         let range = range(detectable, percent);
-        parts.push(format!("as it is, a true difference of {range} would be found in 4 of 5 cases"));
+        parts.push(format!("with these runs, a true difference of {range} would be found in 4 of 5 cases"));
     }
     parts.join("; ")
 }

@@ -15,7 +15,7 @@ const RUNS: usize = 12;
 /// With no more values a side, each is a mark; with more, their distribution is a line.
 const MARKS: usize = 15;
 /// Said where nothing can be said of repetitions.
-const ONE_RUN: &str = "One run a line: how far repetitions lie apart is not known";
+const ONE_RUN: &str = "One line is one run: the spread of repetitions is not known";
 
 fn axis(label: String) -> Axis {
     Axis { label, ..Axis::default() }
@@ -34,8 +34,7 @@ fn values(label: String, unit: Option<&Unit>) -> Axis {
 }
 
 fn invalid(choice: &Choice<'_>) -> Option<String> {
-    let text = |n| format!("{} that are no valid result left out", counted(n, "run", "runs"));
-    (choice.invalid > 0).then(|| text(choice.invalid).replace("1 run that are", "1 run that is"))
+    (choice.invalid > 0).then(|| format!("left out: {} without a valid result", counted(choice.invalid, "run", "runs")))
 }
 
 fn ceiling_limit(c: &Ceiling, unit: &Unit) -> Option<Limit> {

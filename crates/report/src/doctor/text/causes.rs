@@ -50,9 +50,9 @@ impl Terminal<'_, '_> {
                     self.page.field(2, "", &format!("to prove it, read again: {}", r.reread.join(", ")))?;
                 }
             }
-            None => self.page.field(2, "do", &format!("no step to offer: read `linerate explain {}`", c.id))?,
+            None => self.page.field(2, "do", &format!("no ready step: read `linerate explain {}`", c.id))?,
         }
-        self.page.fields(2, "rules", c.rules.iter().map(|rule| format!("linerate explain {rule}")))?;
+        self.page.fields(2, "rules", &c.rules)?;
         if verbose {
             self.page.fields(2, "sources", c.sources.iter().map(|s| format!("{}: {}", s.title, s.at)))?;
         }

@@ -27,11 +27,8 @@ impl Terminal<'_, '_> {
             self.page.field(2, "curve", &f.shape)?;
         }
         if f.fits.is_empty() && !f.reached {
-            let what = if f.ceiling.is_some() {
-                "nothing that is known"
-            } else {
-                "nothing unusual, as far as a table alone shows"
-            };
+            let what =
+                if f.ceiling.is_some() { "no known cause" } else { "nothing unusual, as far as a table alone shows" };
             self.page.field(2, "fits", what)?;
         }
         for (i, e) in f.fits.iter().enumerate() {

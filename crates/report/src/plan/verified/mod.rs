@@ -5,7 +5,7 @@ pub(super) mod text;
 
 use super::fold::FEW;
 use crate::compact;
-use linerate_out::counted;
+use linerate_formats::counted;
 use linerate_remedy::Proof;
 use linerate_remedy::verify::Proved;
 

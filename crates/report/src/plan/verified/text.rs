@@ -90,7 +90,7 @@ fn one(page: &mut Page<'_>, s: &StepResult, p: &Proved) -> io::Result<()> {
     let so = p.outcome.name() == "effective";
     let (mark, tone) = if so { ("✓", Tone::Good) } else { ("✗", tone_of(p.outcome.name())) };
     let line = proof(&p.proof);
-    page.item(2, mark, tone, Tone::Plain, &line)?;
+    page.item(2, mark, tone, Tone::Plain, &if so { line.clone() } else { format!("expected: {line}") })?;
     if !so && p.outcome != s.outcome {
         page.field(4, p.outcome.name(), p.outcome.reason())?;
     }

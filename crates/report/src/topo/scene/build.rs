@@ -49,7 +49,7 @@ pub(super) fn build(document: &Document, analysis: &Analysis, extras: &Extras<'_
     scene.notes.extend(extras.notes.iter().map(|n| printed(n)));
     if whole.is_some() {
         let parts = count(analysis.domains.len(), "node");
-        scene.notes.push(format!("NCCL cuts this host into {parts}; NICs in use are shown for the first."));
+        scene.notes.push(format!("NCCL splits this host into {parts}; NICs in use are shown for the first."));
     }
     if let Some(name) = extras.bottleneck.as_deref() {
         let found = mark::mark(&mut scene, name);

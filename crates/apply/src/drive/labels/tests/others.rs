@@ -9,7 +9,7 @@ fn the_nodes_own_writing_is_no_conflict_and_somebody_elses_is() {
     assert_eq!(lab.apply(false).ended, Ended::Proven, "read again, and tried again");
     let lab = Lab::new();
     lab.cluster.state().beats = 1000;
-    assert!(why(&lab.apply(false).ended).contains("changed all the time") && lab.cluster.sent().is_empty());
+    assert!(why(&lab.apply(false).ended).contains("others keep changing") && lab.cluster.sent().is_empty());
     // Another label of the object is nobody's concern, the same one is.
     let lab = Lab::new();
     lab.cluster.state().thief = Some(("zone", "b"));
@@ -45,7 +45,7 @@ fn what_the_plan_does_not_expect_changes_nothing() {
     untouched(&lab, "another machine");
     let mut lab = Lab::new();
     lab.kube = None;
-    untouched(&lab, "no cluster is named");
+    untouched(&lab, "no cluster is given");
     assert_eq!(lab.apply(false).verification.map(|v| v.steps.len()), None);
 }
 
@@ -69,7 +69,7 @@ fn whose_an_object_is() {
     let lab = Lab::new();
     (lab.cluster.state().system, lab.cluster.state().machine) = (String::new(), String::new());
     let ended = lab.apply(false).ended;
-    assert!(matches!(&ended, Ended::Untouched(why) if why.contains("is not known")), "{ended:?}");
+    assert!(matches!(&ended, Ended::Untouched(why) if why.contains("cannot tell whether")), "{ended:?}");
     assert_eq!((lab.cluster.sent(), lab.is_permanent()), (Vec::new(), false));
     // The same of an undoing.
     let lab = Lab::new();
@@ -93,7 +93,7 @@ fn refused_late_is_noted_and_gone_on_with() {
     let lab = Lab::new();
     lab.cluster.state().may = None;
     let outcome = lab.apply(false);
-    assert!(outcome.remarks.iter().any(|r| r.contains("was not checked")), "{outcome:?}");
+    assert!(outcome.remarks.iter().any(|r| r.contains("could not check")), "{outcome:?}");
     assert_eq!(outcome.ended, Ended::Proven);
 }
 

@@ -19,15 +19,15 @@ pub(super) struct Found {
 }
 
 const KINDS: [(Fault, &str, &str); 5] = [
-    (Fault::Killed, "kills", "`kill -9` of the hand"),
-    (Fault::PowerCut, "power cuts", "the machine goes at once: its own reset, or the end of QEMU"),
-    (Fault::Full, "full disks", "from there on, not a block of the disk is free"),
+    (Fault::Killed, "kills", "`kill -9` of linerate on the node"),
+    (Fault::PowerCut, "power cuts", "the machine stops at once, by its own reset or by the end of QEMU"),
+    (Fault::Full, "full disks", "from then on, the disk is full"),
     (
         Fault::ReadOnly,
         "read-only filesystems",
-        "from there on, the filesystem is read-only, as the kernel makes it when a disk fails",
+        "from then on, the filesystem is read-only, as the kernel makes it when a disk fails",
     ),
-    (Fault::Cut, "connections cut", "the SSH connection is gone, and nobody hears the answer"),
+    (Fault::Cut, "connections cut", "the SSH connection is cut, and the answer is lost"),
 ];
 
 impl Found {
@@ -72,11 +72,11 @@ impl Found {
             "# The fault matrix\n\n\
              Written by `cargo xtask lab disk --full apply-faults`; every figure below is from one run of it.\n\n\
              A plan of {} acts is made on a Debian guest: files new, changed and removed, programs that write others, a module, a value of the\n\
-             kernel, an entry of GRUB that is started once. The part of `linerate` that runs on the node counts {} boundaries on the way, from the\n\
-             first look at the plan to the last synced line of its journal. At each of them it is stopped, and something breaks. Then the plan is\n\
-             gone on with, and its end state looked at, or undone; both ends with the rollback, after which every file below `/etc` and `/boot` has to\n\
-             have the content, permissions and owner of the start.\n\n\
-             | what breaks | gone on with, then undone | undone at once | wrong |\n|---|---|---|---|\n{}\n{wrong}\n\
+             kernel, an entry of GRUB that is booted once. The part of `linerate` that runs on the node counts {} boundaries on the way, from reading\n\
+             the plan to the last synced line of its journal. It is stopped at each of them, and something breaks. Then the plan is resumed\n\
+             and its end state checked, or it is undone. Both end with a rollback, after which every file below `/etc` and `/boot` must\n\
+             have the same content, permissions and owner as at the start.\n\n\
+             | what breaks | resumed, then undone | undone at once | wrong |\n|---|---|---|---|\n{}\n{wrong}\n\
              {} faults in {} s. Power cuts are made at every eighth boundary, the others at each.\n",
             self.acts,
             self.boundaries,
@@ -106,7 +106,7 @@ mod tests {
                 && found.line().ends_with("1 wrong; 9 s")
         );
         let page = found.page();
-        assert!(page.contains("not a block of the disk is free | 1 | 1 | 1 |"), "{page}");
+        assert!(page.contains("the disk is full | 1 | 1 | 1 |"), "{page}");
         assert!(page.contains("- boundary 2, Full, Undo: a file is not as it was\n"), "{page}");
     }
 }

@@ -14,10 +14,11 @@ pub fn thousands(n: u64) -> String {
     out
 }
 
-/// A number with its noun: `1 node`, `12,345 nodes`.
+/// A number with its noun, in singular or plural: `1 port`, `12,345 ports`.
 #[must_use]
-pub fn counted(n: usize, one: &str, many: &str) -> String {
-    format!("{} {}", thousands(n as u64), if n == 1 { one } else { many })
+pub fn counted(n: impl TryInto<u64>, one: &str, many: &str) -> String {
+    let n = n.try_into().unwrap_or(u64::MAX);
+    format!("{} {}", thousands(n), if n == 1 { one } else { many })
 }
 
 #[cfg(test)]
@@ -26,8 +27,8 @@ mod tests {
 
     #[test]
     fn nouns_follow_their_numbers() {
-        let of = |n| counted(n, "node", "nodes");
-        assert_eq!([of(0), of(1), of(2), of(12345)], ["0 nodes", "1 node", "2 nodes", "12,345 nodes"]);
+        let of = |n: usize| counted(n, "query", "queries");
+        assert_eq!([of(0), of(1), of(2), of(12345)], ["0 queries", "1 query", "2 queries", "12,345 queries"]);
         assert_eq!(thousands(u64::MAX), "18,446,744,073,709,551,615");
     }
 }
