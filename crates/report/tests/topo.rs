@@ -58,7 +58,12 @@ fn a_decision_is_explained() {
         let find = |n| names::find(&topo.analysis.system, n).unwrap();
         let pairs = [("GPU0", "mlx5_0"), ("gpu1", "0000:71:00.0"), ("GPU1", "mlx5_0"), ("GPU0", "GPU1")];
         assert!(names::find(&topo.analysis.system, "GPU7").unwrap_err().there.iter().any(|n| n == "mlx5_1"));
-        pairs.map(|(a, b)| text::explain(topo, find(a), find(b)).join("\n")).join("\n\n")
+        let of = |(a, b)| {
+            let mut out = Vec::new();
+            text::explain(topo, (find(a), find(b)), Style::default(), &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        pairs.map(of).join("\n")
     });
     insta::assert_snapshot!(said);
 }
