@@ -192,7 +192,7 @@ fn the_same_output_is_one_run_wherever_it_is_read() {
     let again = place.file("again.log", &format!("srun: job 7\n{one}"));
     assert!(text(&place.bench(&["import", &first])).contains("1 new"));
     let out = place.bench(&["import", &again]);
-    assert!(text(&out).contains("0 new, 1 known"), "{}", text(&out));
+    assert!(text(&out).contains("0 new, 1 already there"), "{}", text(&out));
     let runs = place.json(&["history", "--format", "json"]);
     assert_eq!(runs["runs"].as_array().unwrap().len(), 1);
     let id = runs["runs"][0]["id"].as_str().unwrap().to_owned();

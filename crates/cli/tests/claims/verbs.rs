@@ -325,7 +325,9 @@ fn kernel_log(s: &Snapshot, a: &Audit, t: &mut Table) {
         t.say("doctor", "worst Xid", xid.map_or("none", |c| c.severity.name()));
     }
     let faults: Vec<&Verdict> = a.verdicts.iter().filter(|v| v.rule.id == "iommu/faults").collect();
-    let of = |status| faults.iter().any(|v| v.finding.status == status && v.finding.message.contains("IOMMU fault"));
+    // `3 IOMMU faults …`, and not `no IOMMU fault …`.
+    let is_seen = |said: &str| said.contains("IOMMU fault") && said.starts_with(|c: char| c.is_ascii_digit());
+    let of = |status| faults.iter().any(|v| v.finding.status == status && is_seen(&v.finding.message));
     let path = faults.iter().any(|v| v.finding.status == Status::Fail && v.severity() == Severity::Critical);
     let word = |path: bool, open: bool| {
         if path {

@@ -117,8 +117,8 @@ fn what_is_no_interface_or_a_part_of_one_is_refused() {
     s.add_link("sys/devices/pci0000:00/0000:00:03.0/net/eth1/master", b"../bond0");
     for (links, why) in [
         (vec![link("eth9", Some(9000), &[])], "does not show eth9"),
-        (vec![link("eth1; reboot", Some(9000), &[])], "not a name of a network interface"),
-        (vec![link("../eth1", None, &["10.7.0.1/24"])], "not a name of a network interface"),
+        (vec![link("eth1; reboot", Some(9000), &[])], "not a valid name of a network interface"),
+        (vec![link("../eth1", None, &["10.7.0.1/24"])], "not a valid name of a network interface"),
         (vec![link("eth0", Some(100), &[])], "MTU 100 is not valid for eth0"),
         (vec![link("eth1", None, &["10.7.0.1/24"])], "a part of bond0"),
     ] {

@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
     docs: "\
 ## What it checks
 The nearest NICs of each GPU by PCIe path, as NCCL chooses them, among the NICs with an active port that NCCL_IB_HCA in /etc/nccl.conf
-does not leave out. It fails where more GPUs have the same nearest NICs than there are cards among them, while another card is nobody's nearest
+does not leave out. It fails where more GPUs have the same nearest NICs than there are cards among them, while another card is nearest to no GPU
 though it has an active port of the same link layer, at least as fast, and on InfiniBand with the same subnet manager. Cards that fail any
 of these count as storage or management NICs. A storage NIC that is equal in all of them cannot be distinguished from a rail: another product
 is therefore only severity low, and NCCL_IB_HCA settles it.

@@ -30,7 +30,7 @@ fn all_troubles_at_once() {
     let found = refused(&node, vec![stale, value, run(&["nowhere"], &[], &[])]);
     let codes: Vec<&str> = found.iter().map(|(code, _)| code.as_str()).collect();
     assert_eq!(codes, ["stale", "stale", "missing-program"]);
-    assert!(found[1].1.contains("expects \"4000\", there is \"1500\""), "{}", found[1].1);
+    assert!(found[1].1.contains("expects \"4000\", but it is \"1500\""), "{}", found[1].1);
 }
 
 #[test]
