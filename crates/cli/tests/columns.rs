@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 const SICK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sick-8gpu.tar.zst");
 const HEALTHY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/healthy-8gpu.tar.zst");
-const REPORTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/bench");
+const BENCH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/bench");
 
 /// What a command writes to standard output in a terminal of so many columns, with a home of its own.
 fn run(home: &Path, columns: usize, args: &[&str]) -> String {
@@ -32,7 +32,8 @@ fn every_report_fits() {
     Command::new(env!("CARGO_BIN_EXE_linerate")).args(["policy", "learn", &fleet, "-o", &policy]).output().unwrap();
     let said = "gpu001:71:93 [0] transport/net_ib.cc:2253 NCCL WARN NET/IB: Got completion from peer 10.0.0.2<48342> with status=IBV_WC_RETRY_EXC_ERR(12) opcode=IBV_WC_SEND(0) len=0 vendor err 129 (Send) localGid ::ffff:10.0.0.1 remoteGids ::ffff:10.0.0.2 hca mlx5_0\n";
     std::fs::write(&log, said).unwrap();
-    let (n0, n1, reports) = (format!("{REPORTS}/n0"), format!("{REPORTS}/n1"), format!("{REPORTS}/reports"));
+    let runs = ["", "/passthrough", "/disabled"].map(|dir| format!("{BENCH}/n0{dir}"));
+    let [all_runs, before, after] = &runs;
     let all: &[&[&str]] = &[
         &["audit", SICK],
         &["audit", SICK, "--verbose"],
@@ -57,9 +58,9 @@ fn every_report_fits() {
         &["explain", "NCCL_IB_HCA"],
         &["nodes", "gpu[1-300],cpu[2-7]"],
         &["where", "kernel.release~*", &fleet],
-        &["bench", "import", &reports],
+        &["bench", "import", all_runs],
         &["bench", "history"],
-        &["bench", "compare", &n0, &n1, "--no-store"],
+        &["bench", "compare", before, after],
         &["policy", "check", &policy, &fleet],
         &["watch", "counters", SICK, HEALTHY],
     ];

@@ -61,7 +61,7 @@ pub(super) fn command(line: &str) -> Option<Memory> {
         let name = w.rsplit('/').next().unwrap_or(w);
         TESTS.iter().any(|t| name.starts_with(t)) && ["_bw", "_lat"].iter().any(|t| name.ends_with(t))
     };
-    let at = all.iter().position(|w| is_test(w))?;
+    let at = all.iter().position(is_test)?;
     let (before, rest) = (all.get(..at)?, all.get(at + 1..)?);
     let is_begun = match before.iter().position(|w| w.ends_with(['$', '#', '>', '%'])) {
         Some(prompt) => before.get(prompt + 1..).unwrap_or_default(),
