@@ -4,7 +4,6 @@ use crate::Kind;
 use crate::text;
 use crate::tool::{Mark, Shows};
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
-use std::collections::HashMap;
 use std::iter;
 
 /// Some marks of lines, by their places in the index.
@@ -19,8 +18,6 @@ pub(super) struct Index {
     lines: Vec<Owned>,
     /// Those that stand aside.
     pub(super) asides: Set,
-    /// Of each kind, its own.
-    own: HashMap<Kind, Set>,
     /// Those without literals.
     always: Set,
     /// By a line's first byte, those that may begin so.
@@ -75,10 +72,8 @@ impl Index {
         let (lines, others): (Vec<Owned>, Vec<Owned>) = marks.partition(|(_, m)| is_of_line(m));
         let (mut asides, mut always, mut heads) = (0, 0, vec![Heads::default(); 256]);
         let (mut literals, mut holders): (Vec<&str>, Vec<Set>) = (Vec::new(), Vec::new());
-        let mut of_kinds: HashMap<Kind, Set> = HashMap::new();
-        for (n, (kind, mark)) in lines.iter().enumerate() {
+        for (n, (_, mark)) in lines.iter().enumerate() {
             let own = bit(n);
-            *of_kinds.entry(*kind).or_default() |= own;
             asides |= if matches!(mark.shows, Shows::Aside(_)) { own } else { 0 };
             always |= if mark.begins.is_empty() && mark.holds.is_empty() { own } else { 0 };
             mark.begins.iter().for_each(|literal| add_head(&mut heads, literal.as_bytes(), own));
@@ -96,12 +91,7 @@ impl Index {
         if within.is_none() {
             always |= holders.iter().fold(0, |all, set| all | set);
         }
-        Index { lines, asides, own: of_kinds, always, heads, within, holders, others }
-    }
-
-    /// The marks of a kind.
-    pub(super) fn own(&self, kind: Kind) -> Set {
-        self.own.get(&kind).copied().unwrap_or_default()
+        Index { lines, asides, always, heads, within, holders, others }
     }
 
     /// The first of these marks that holds, and whose it is.

@@ -59,16 +59,6 @@ impl Marks<'_> {
         self.lines().own
     }
 
-    /// How many lines at the beginning of the text can show no other tool than this by themselves: that is seen without asking them.
-    pub(super) fn quiet(&self, own: Option<Kind>) -> usize {
-        let own = own.map_or(0, |kind| self.index.own(kind));
-        let is_quiet = |(line, within): &(&str, Set)| {
-            let line = unquoted(line);
-            (within | self.index.by_head(line)) & !own == 0 && !line.starts_with("GPU0")
-        };
-        self.index.lines(self.text).take_while(is_quiet).count()
-    }
-
     /// The first tool with a mark, of anything but a line, that holds.
     fn find(&self, holds: impl Fn(&Mark) -> bool) -> Option<Kind> {
         let first = self.index.others.iter().find(|(kind, mark)| holds(mark) && self.kinds.contains(kind));

@@ -55,12 +55,6 @@ pub fn of_line(line: &str) -> Option<Kind> {
     Marks { index: &INDEX, kinds: Kind::ALL, text: line }.line()
 }
 
-/// How many lines at the beginning of a text can show no other tool than this by themselves, so that [`of_line`] need not be asked.
-#[must_use]
-pub fn quiet_lines(own: Option<Kind>, text: &str) -> usize {
-    Marks { index: &INDEX, kinds: Kind::ALL, text }.quiet(own)
-}
-
 /// Whether a line by itself shows this tool.
 #[must_use]
 pub fn is_of(kind: Kind, line: &str) -> bool {

@@ -132,15 +132,6 @@ impl Segment {
         sniff::shown(head.get(..HEAD).unwrap_or(head))
     }
 
-    /// The tool whose text it is, as far as that was seen already.
-    fn own(&self) -> Option<Kind> {
-        match self.stage {
-            _ if self.shown.is_some() => self.shown,
-            Stage::Kept(kind) => Some(kind),
-            Stage::Open | Stage::Ended(_) | Stage::Searched => None,
-        }
-    }
-
     /// The tool whose text it is as a whole.
     fn tool(&self) -> Option<Kind> {
         let known = self.known();
@@ -165,36 +156,6 @@ pub(super) fn divides(kind: Kind) -> bool {
     is_kept(kind) && !kind.tool().is_weak()
 }
 
-/// Lines in which no other tool than one shows itself.
-#[derive(Debug, Default)]
-struct Quiet {
-    /// That one.
-    own: Option<Kind>,
-    /// The first line behind them.
-    end: u64,
-}
-
-/// Bytes that are looked at together for marks of other tools.
-const LOOK: usize = 64 << 10;
-
-impl Quiet {
-    /// How many lines from this one on are such. To look at them twice would cost more than to ask each.
-    fn lines(&mut self, own: Option<Kind>, first: u64, text: &str) -> usize {
-        if self.own != own || self.end < first {
-            let text = at_most(text, LOOK);
-            let whole = text.rfind('\n').map_or("", |end| text.get(..=end).unwrap_or_default());
-            let lines = sniff::quiet_lines(own, whole) as u64;
-            *self = Quiet { own, end: first + lines };
-        }
-        let left = self.end - first;
-        if left == 0 {
-            // The next call is about the line behind it.
-            self.end = 0;
-        }
-        usize::try_from(left).unwrap_or(usize::MAX)
-    }
-}
-
 #[derive(Debug, Default)]
 struct Cutting {
     /// Whose the file is, where that is said of it.
@@ -212,8 +173,6 @@ struct Cutting {
     asked: usize,
     /// Bytes of lines that were asked whether another tool's text begins there.
     watched: usize,
-    /// The last lines that were looked at together for marks of other tools.
-    quiet: Quiet,
     found: Found,
 }
 
@@ -278,20 +237,18 @@ impl Sink for Cutting {
 
     /// Where lines are only kept, counted or passed over, those that divide nothing and begin nothing need not be looked at one by one.
     fn run(&mut self, first: u64, text: &str) -> Taken {
-        let is_watched = self.is_watched();
+        if self.is_watched() {
+            return Taken::default();
+        }
         let (within, most) = match self.segment.stage {
-            Stage::Kept(_) if is_watched => (Within::Watched, self.room_left()),
-            Stage::Kept(_) => (Within::Text, self.room_left()),
+            Stage::Kept(_) => (Within::Text, DOCTOR_TEXT.saturating_sub(self.found.kept + self.segment.text.len() + 1)),
             Stage::Searched if self.item.is_none() => {
                 (if self.is_full() { Within::Rest } else { Within::Prose }, text.len())
             }
             Stage::Ended(_) => (Within::Rest, text.len()),
             Stage::Searched | Stage::Open => return Taken::default(),
         };
-        let text = at_most(text, most);
-        let lines = if is_watched { self.quiet.lines(self.segment.own(), first, text) } else { usize::MAX };
-        let run = Run::of(text, within, lines);
-        self.watched += if is_watched { run.text.len() } else { 0 };
+        let run = Run::of(at_most(text, most), within);
         let lines = run.lines as u64;
         match self.segment.stage {
             Stage::Kept(_) => {
@@ -306,11 +263,6 @@ impl Sink for Cutting {
 }
 
 impl Cutting {
-    /// Bytes of the segment's text that may still be kept.
-    fn room_left(&self) -> usize {
-        DOCTOR_TEXT.saturating_sub(self.found.kept + self.segment.text.len() + 1)
-    }
-
     /// Whether so many bytes may be kept.
     fn room(&mut self, bytes: usize) -> bool {
         let fits = bytes < DOCTOR_TEXT;

@@ -14,18 +14,6 @@ pub(super) enum Within {
     Rest,
     /// Lines in which items are looked for.
     Prose,
-    /// A tool's text, which is kept, and in which items end it.
-    Watched,
-}
-
-impl Within {
-    fn is_kept(self) -> bool {
-        matches!(self, Within::Text | Within::Watched)
-    }
-
-    fn has_items(self) -> bool {
-        matches!(self, Within::Prose | Within::Watched)
-    }
 }
 
 /// Lines from the beginning of a text.
@@ -43,16 +31,14 @@ pub(super) struct Run<'a> {
 impl Run<'_> {
     /// The whole lines at the beginning of a text, without [`MARKS`](super::line::MARKS), that are surely blank or [`Other`](super::line::Class::Other), open
     /// and close no document and begin no item. Those behind them are to be asked one by one.
-    ///
-    /// `most`: so many lines at most.
-    pub(super) fn of(text: &str, within: Within, most: usize) -> Run<'_> {
-        let table = if within.has_items() { &*PROSE } else { &*TEXT };
+    pub(super) fn of(text: &str, within: Within) -> Run<'_> {
+        let table = if within == Within::Prose { &*PROSE } else { &*TEXT };
         let (mut end, mut lines, mut blank, mut blank_before) = (0, 0, 0, 0);
-        for at in memchr::memchr_iter(b'\n', text.as_bytes()).take(most) {
+        for at in memchr::memchr_iter(b'\n', text.as_bytes()) {
             let whole = text.get(end..at).unwrap_or_default();
             let line = whole.strip_suffix('\r').unwrap_or(whole);
             // Of what is kept, the reader of lines takes the end off.
-            if within.is_kept() && line.len() < whole.len() {
+            if within == Within::Text && line.len() < whole.len() {
                 break;
             }
             match table.of(whole.as_bytes()) {
@@ -74,7 +60,7 @@ impl Run<'_> {
 /// What the table decides of most lines, by the rules.
 fn is_other(line: &str, within: Within) -> bool {
     let divides = matches!(line, "{" | "}" | "[" | "]");
-    !divides && Class::with(line, Marks(0)) == Class::Other && (!within.has_items() || Form::of(line).is_none())
+    !divides && Class::with(line, Marks(0)) == Class::Other && (within != Within::Prose || Form::of(line).is_none())
 }
 
 /// Whether the first byte of a line shows that it begins no item.
@@ -137,21 +123,20 @@ mod tests {
         /// A run holds no line that the rules for single lines would treat otherwise.
         #[test]
         fn a_run_is_what_its_lines_are(text in "([ \t]{0,3}[A-Za-z0-9`~\\[\\]{}:.=+*>é\r-]{0,6}[ a:.]{0,3}(GPU0|ibstat|hca_id:|IOMMU Group 1 18:00.0|18:00.0 3D controller: x)?\r?\n){0,8}") {
-            for within in [Within::Text, Within::Rest, Within::Prose, Within::Watched] {
-                let run = Run::of(&text, within, usize::MAX);
+            for within in [Within::Text, Within::Rest, Within::Prose] {
+                let run = Run::of(&text, within);
                 let lines: Vec<&str> = run.text.split_terminator('\n').map(|l| l.strip_suffix('\r').unwrap_or(l)).collect();
                 prop_assert_eq!(run.lines, lines.len());
                 for line in &lines {
                     let class = Class::with(line, Marks(0));
                     prop_assert!(matches!(class, Class::Blank | Class::Other), "{line:?}");
                     prop_assert!(!["{", "}", "[", "]"].contains(line), "divides: {line:?}");
-                    prop_assert!(!within.has_items() || Item::begin(1, line).is_none(), "{line:?}");
+                    prop_assert!(within != Within::Prose || Item::begin(1, line).is_none(), "{line:?}");
                 }
                 let blank = |l: &&&str| Class::of(l) == Class::Blank;
                 prop_assert_eq!(run.blank, lines.iter().filter(blank).count());
                 prop_assert_eq!(run.blank_before, lines.iter().take_while(blank).count());
-                prop_assert!(!within.is_kept() || !run.text.contains("\r\n"));
-                prop_assert_eq!(Run::of(&text, within, 2).lines, run.lines.min(2));
+                prop_assert!(within != Within::Text || !run.text.contains("\r\n"));
             }
         }
     }
@@ -159,15 +144,15 @@ mod tests {
     #[test]
     fn most_lines_are_in_a_run() {
         let text = "  read: IOPS=1\n\nSome words.\n\t18:00.0 x\n  }\n";
-        let run = Run::of(text, Within::Prose, 9);
+        let run = Run::of(text, Within::Prose);
         assert_eq!((run.text, run.lines, run.blank, run.blank_before), (text, 5, 1, 0));
         for other in ["a\n", "[rank0]: x\n", "g\n", "é\n", "GPU10\n", "18:00 x\r\n"] {
-            assert_eq!(Run::of(other, Within::Prose, 9).lines, 1, "{other:?}");
+            assert_eq!(Run::of(other, Within::Prose).lines, 1, "{other:?}");
         }
         let function = "18:00.0 3D controller: x\n";
         for asked in ["{\n", "a", "```\n", "[1.5] x\n", "\u{a0}\n", "  GPU0\n", function] {
-            assert_eq!(Run::of(asked, Within::Prose, 9).lines, 0, "{asked:?}");
+            assert_eq!(Run::of(asked, Within::Prose).lines, 0, "{asked:?}");
         }
-        assert_eq!(Run::of(&format!("{function}GPU0\n"), Within::Rest, 9).lines, 2);
+        assert_eq!(Run::of(&format!("{function}GPU0\n"), Within::Rest).lines, 2);
     }
 }
