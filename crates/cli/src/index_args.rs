@@ -58,7 +58,7 @@ Examples:
   clush -w \"$(linerate where 'kernel.release~6.8.*')\" uptime
   linerate where gpumem/xid --format lines | xargs -r -n1 kubectl cordon
 
-A condition is RULE (it fails), RULE=pass|fail|unknown|not-applicable, FACT (it exists), FACT=absent, or FACT with =, !=, ~ (`*` stands for
+A condition is RULE (it fails), RULE=pass|fail|unknown|not-applicable, FACT (it exists), FACT=absent, or FACT with =, !=, ~ (`*` matches
 any characters), >=, <=, > or < and a value; FACT[PART] is one port, setting or argument. A node matches if any of its subjects
 does; FACT!=WORD means that a list lacks the word. A node that did not show what is asked never matches: it is counted on standard
 error.

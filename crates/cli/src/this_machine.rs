@@ -11,12 +11,12 @@ static READ: AtomicBool = AtomicBool::new(false);
 
 /// The path of this machine, which is read because no argument names anything else.
 pub(crate) fn path() -> &'static Path {
-    is_read();
+    note_read();
     Path::new("/")
 }
 
-/// This machine is read, because no argument names anything else.
-pub(crate) fn is_read() {
+/// Notes that this machine is read, because no argument names anything else.
+pub(crate) fn note_read() {
     READ.store(true, Ordering::SeqCst);
 }
 

@@ -415,7 +415,6 @@ fn verdict(counts: &Counts, audit: &Audit) -> (Tone, String) {
     let exit_code = audit.exit_code();
     let set_aside = suppressed::count(audit.suppressed.len() as u64);
     let bad: Vec<String> = counts.worst_first().map(|(s, n)| format!("{n} {}", s.name())).collect();
-    let exempted = exempted(audit);
     let below = suppressed::below(counts, &audit.terms);
     let unknown = if counts.unknown > 0 {
         format!("; {} unknown", counted(counts.unknown as usize, "answer", "answers"))
@@ -438,17 +437,15 @@ fn verdict(counts: &Counts, audit: &Audit) -> (Tone, String) {
         }
         _ => (
             Tone::Doubt,
-            match (counts.pass, counts.unknown) {
-                (_, n) if exempted.is_some() => {
-                    format!("UNKNOWN: {}; {}", exempted.unwrap_or_default(), unknown_answers(n))
-                }
+            match (exempted(audit), counts.pass, counts.unknown) {
+                (Some(checks), _, n) => format!("UNKNOWN: {checks}; {}", unknown_answers(n)),
                 // What was not judged is not good.
-                (0, 0) => "UNKNOWN: nothing was judged, and part of the source was left out".to_owned(),
-                (0, n) => format!("UNKNOWN: nothing in this source could be judged; {}", unknown_answers(n)),
-                (passed, 0) => format!(
+                (None, 0, 0) => "UNKNOWN: nothing was judged, and part of the source was left out".to_owned(),
+                (None, 0, n) => format!("UNKNOWN: nothing in this source could be judged; {}", unknown_answers(n)),
+                (None, passed, 0) => format!(
                     "UNKNOWN: nothing wrong in what was seen ({passed} passed), but part of the source was left out"
                 ),
-                (passed, n) => {
+                (None, passed, n) => {
                     format!("UNKNOWN: nothing wrong in what was seen ({passed} passed), but {}", unknown_answers(n))
                 }
             },

@@ -47,9 +47,12 @@ fn figure(o: &Observer, m: &Measured<'_>, nodes: &[NodeView<'_>], links: Option<
     };
     let share = ceiling.as_ref().map(|c| Share { low: m.value / c.range.high, high: m.value / c.range.low });
     let reached = share.is_some_and(|s| s.low >= REACHED);
-    let connections = Connections::of(o, m);
-    let say = |fit: &Fit| connections.say(o, fit.why, fit.ports);
-    let (mut fits, excluded) = if reached { (Vec::new(), Vec::new()) } else { explain::weigh(fits, nodes, &say) };
+    let (mut fits, excluded) = if reached {
+        (Vec::new(), Vec::new())
+    } else {
+        let connections = Connections::of(o, m);
+        explain::weigh(fits, nodes, &|fit| connections.say(o, fit.why, fit.ports))
+    };
     let more = fits.len().saturating_sub(FITS);
     fits.truncate(FITS);
     Figure {

@@ -363,26 +363,26 @@ fn decision(g: &Gdr) -> String {
 /// Those of the writer.
 pub fn explain(topo: &Topo<'_>, (from, to): (NodeId, NodeId), style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page::new(out, style);
-    for line in steps(topo, from, to) {
-        match line.split_once(". ").filter(|(n, _)| n.len() == 1) {
-            Some((number, text)) => page.item(0, &format!("{number}."), Tone::Plain, Tone::Plain, text)?,
-            None => page.text(0, Tone::Bold, &line)?,
-        }
-    }
-    Ok(())
+    let [one, other] = [from, to].map(|id| name(&topo.analysis.system, id));
+    page.text(0, Tone::Bold, &format!("{one} to {other}, as NCCL {} sees it", topo.config.version))?;
+    steps(topo, from, to).iter().try_for_each(|(number, text)| {
+        page.item(0, &number.map(|n| format!("{n}.")).unwrap_or_default(), Tone::Plain, Tone::Plain, text)
+    })
 }
 
-fn steps(topo: &Topo<'_>, from: NodeId, to: NodeId) -> Vec<String> {
+/// The steps, each with its number.
+fn steps(topo: &Topo<'_>, from: NodeId, to: NodeId) -> Vec<(Option<u8>, String)> {
     let a = topo.analysis;
     let say = |id| name(&a.system, id);
-    let mut out = vec![format!("{} to {}, as NCCL {} sees it", say(from), say(to), topo.config.version)];
+    let mut out = Vec::new();
     let pair = |g: &&Gdr| (g.gpu, g.net) == (from, to) || (g.net, g.gpu) == (from, to);
     let mut open = a.open_for_bandwidth(from, to);
     open.extend(a.gdr.iter().filter(pair).flat_map(|g| a.open_for_gdr(g)));
     if !open.is_empty() {
         open.sort_unstable();
         open.dedup();
-        out.push(format!("0. Assumed: {} not in this input, and the answer depends on it.", are(&open)));
+        let text = format!("Assumed: {} not in this input, and the answer depends on it.", are(&open));
+        out.push((Some(0), text));
     }
     let hops = |paths: &linerate_topology::Paths| {
         let (mut words, mut at) = (say(from), say(from));
@@ -397,17 +397,13 @@ fn steps(topo: &Topo<'_>, from: NodeId, to: NodeId) -> Vec<String> {
         words
     };
     let (Some(raw), Some(used)) = (a.raw.get(from, to), a.paths.get(from, to)) else {
-        out.push("NCCL does not look for a path between these".to_owned());
+        out.push((None, "NCCL does not look for a path between these".to_owned()));
         return out;
     };
-    out.push(format!(
-        "1. The hardware: {}: {} at {} GB/s, its narrowest link.",
-        hops(&a.raw),
-        raw.kind,
-        short(raw.bandwidth)
-    ));
+    let (path, kind, bandwidth) = (hops(&a.raw), raw.kind, short(raw.bandwidth));
+    out.push((Some(1), format!("The hardware: {path}: {kind} at {bandwidth} GB/s, its narrowest link.")));
     if (raw.kind, raw.bandwidth) == (used.kind, used.bandwidth) {
-        out.push("2. NCCL uses it as it is.".to_owned());
+        out.push((Some(2), "NCCL uses it as it is.".to_owned()));
     } else {
         let why = match used.kind {
             PathType::Pxn => {
@@ -418,37 +414,31 @@ fn steps(topo: &Topo<'_>, from: NodeId, to: NodeId) -> Vec<String> {
             PathType::Net => "the network is faster than every way inside the host",
             _ => "NCCL changes it",
         };
-        out.push(format!(
-            "2. NCCL makes it {} at {} GB/s: {why}: {}.",
-            used.kind,
-            short(used.bandwidth),
-            hops(&a.paths)
-        ));
+        let (kind, bandwidth, path) = (used.kind, short(used.bandwidth), hops(&a.paths));
+        out.push((Some(2), format!("NCCL makes it {kind} at {bandwidth} GB/s: {why}: {path}.")));
     }
     if let Some(g) = a.gdr.iter().find(pair) {
-        for (what, d) in [
-            ("3. Receiving (the NIC writes into the GPU)", &g.recv),
-            ("4. Sending (the NIC reads from the GPU)", &g.send),
+        for ((number, what), d) in [
+            ((3, "Receiving (the NIC writes into the GPU)"), &g.recv),
+            ((4, "Sending (the NIC reads from the GPU)"), &g.send),
         ] {
             let answer = if d.mode.is_some() { "directly" } else { "through host memory" };
             let via = d.via.map(|r| format!(" (judged at the relaying rank {r})")).unwrap_or_default();
-            out.push(format!("{what}: {answer}{via}, because {}.", d.reason));
+            out.push((Some(number), format!("{what}: {answer}{via}, because {}.", d.reason)));
         }
         let uses = tables::uses(a);
         let used = uses.iter().any(|u| u.gpu == g.gpu && u.nets.contains(&g.net));
-        out.push(if used {
-            format!("5. {} is a NIC that {} uses by default.", say(g.net), say(g.gpu))
-        } else {
-            format!(
-                "5. {} does not use {} by default: others are nearer, or it is another GPU's.",
-                say(g.gpu),
-                say(g.net)
-            )
-        });
+        let (gpu, net) = (say(g.gpu), say(g.net));
+        let text = match used {
+            true => format!("{net} is a NIC that {gpu} uses by default."),
+            false => format!("{gpu} does not use {net} by default: others are nearer, or it is another GPU's."),
+        };
+        out.push((Some(5), text));
     }
     if let Some(p) = a.p2p.iter().find(|p| p.gpus == (from, to)) {
         let answer = if p.allowed { "direct peers" } else { "not direct peers" };
-        out.push(format!("3. They are {answer}, because {}; data goes by {}.", p.reason, p.transport.name()));
+        let text = format!("They are {answer}, because {}; data goes by {}.", p.reason, p.transport.name());
+        out.push((Some(3), text));
     }
     out
 }

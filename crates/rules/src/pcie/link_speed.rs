@@ -1,7 +1,8 @@
 //! `pcie/link-speed`.
 
+use super::links::Unnamed;
 use super::{LINK_ABI, PHYSICAL, PRINT_LINK_STATUS, links};
-use crate::{Cx, DependsOn, Effect, Finding, Findings, Myth, Remedy, Rule, Severities, Severity};
+use crate::{Cx, Effect, Finding, Findings, Myth, Remedy, Rule, Severities, Severity};
 use linerate_formats::pci::LinkSpeed;
 use linerate_node::pci::{FnId, Kind, PciFunction};
 
@@ -38,37 +39,18 @@ Correctable errors on the link (pcie/aer-errors) point to the latter.",
 };
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
-    for f in links::unnamed(cx) {
-        of_unnamed(f, out);
-    }
-    if out.is_empty() || !links::ends(cx).is_empty() {
-        links::judge_ends(cx, out, judge);
-    }
+    UNNAMED.judge(cx, out);
+    links::judge_other_ends(cx, out, judge);
 }
 
 /// A device that only its address names: it may be a GPU, which lowers its speed when idle, or a port above an older card.
-fn of_unnamed(f: &PciFunction<'_>, out: &mut Findings) {
-    let Some(speed) = f.link.speed.known() else { return };
-    let less = f.express.known().is_some_and(|e| links::is_less(e.link_speed_is));
-    let (at, max_at) = (f.link.speed.place(), f.link.max_speed.place());
-    let open = "a GPU is slower when idle, a port as slow as the card in it";
-    match f.link.max_speed.known() {
-        Some(max) if speed >= max => {
-            out.pass(f.bdf, format_args!("{speed} of {max}")).at(at).at(max_at);
-        }
-        Some(max) => {
-            let found = out.unknown(f.bdf, format_args!("{speed} of {max}; {open}"));
-            found.at(at).at(max_at).see(links::see(f)).depends_on(DependsOn::Device);
-        }
-        None if less => {
-            let found = out.unknown(f.bdf, format_args!("{speed}, downgraded as lspci says; {open}"));
-            found.at(at).see(links::see(f)).depends_on(DependsOn::Device);
-        }
-        None => {
-            out.unreadable(f.bdf, "link speed that the device can", &f.link.max_speed);
-        }
-    }
-}
+static UNNAMED: Unnamed<LinkSpeed> = Unnamed {
+    now: |l| &l.speed,
+    max: |l| &l.max_speed,
+    is: |e| e.link_speed_is,
+    what: "link speed that the device can",
+    open: "a GPU is slower when idle, a port as slow as the card in it",
+};
 
 fn judge<'o>(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &'o mut Findings) -> &'o mut Finding {
     let tree = &cx.node.pci;
@@ -76,7 +58,7 @@ fn judge<'o>(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &'o mut Findings) 
         return out.unreadable(f.bdf, "link speed", &f.link.speed);
     };
     let (Some(can), Some(own)) = (tree.possible_speed(id), f.link.max_speed.known().copied()) else {
-        let less = f.express.known().is_some_and(|e| links::is_less(e.link_speed_is));
+        let less = links::is_less(f, UNNAMED.is);
         if less && !f.kind.is_gpu() {
             let text = format_args!("{speed}, downgraded as lspci says: the device can more");
             return out.fail(f.bdf, text).at(f.link.speed.place()).fix(|| free_speed(cx, f));

@@ -1,7 +1,9 @@
 //! `pcie/link-width`.
 
+use super::links::Unnamed;
 use super::{AMD_SMI_LINK, LINK_ABI, PHYSICAL, PRINT_LINK_STATUS, links};
-use crate::{Cx, DependsOn, Effect, Finding, Findings, Myth, Remedy, Rule, Severities, Severity};
+use crate::{Cx, Effect, Finding, Findings, Myth, Remedy, Rule, Severities, Severity};
+use linerate_formats::pci::LinkWidth;
 use linerate_node::amd::AmdGpu;
 use linerate_node::pci::{FnId, PciFunction};
 
@@ -46,37 +48,18 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             of_tool(g, out);
         }
     }
-    for f in links::unnamed(cx) {
-        of_unnamed(f, out);
-    }
-    if out.is_empty() || !links::ends(cx).is_empty() {
-        links::judge_ends(cx, out, judge);
-    }
+    UNNAMED.judge(cx, out);
+    links::judge_other_ends(cx, out, judge);
 }
 
 /// A device that only its address names: it may be a port, whose card may have fewer lanes.
-fn of_unnamed(f: &PciFunction<'_>, out: &mut Findings) {
-    let Some(width) = f.link.width.known() else { return };
-    let less = f.express.known().is_some_and(|e| links::is_less(e.link_width_is));
-    let (at, max_at) = (f.link.width.place(), f.link.max_width.place());
-    let open = "in a port, the card may have no more lanes";
-    match f.link.max_width.known() {
-        Some(max) if width >= max => {
-            out.pass(f.bdf, format_args!("{width} of {max}")).at(at).at(max_at);
-        }
-        Some(max) => {
-            let found = out.unknown(f.bdf, format_args!("{width} of {max}; {open}"));
-            found.at(at).at(max_at).see(links::see(f)).depends_on(DependsOn::Device);
-        }
-        None if less => {
-            let found = out.unknown(f.bdf, format_args!("{width}, downgraded as lspci says; {open}"));
-            found.at(at).see(links::see(f)).depends_on(DependsOn::Device);
-        }
-        None => {
-            out.unreadable(f.bdf, "lanes that the device has", &f.link.max_width);
-        }
-    }
-}
+static UNNAMED: Unnamed<LinkWidth> = Unnamed {
+    now: |l| &l.width,
+    max: |l| &l.max_width,
+    is: |e| e.link_width_is,
+    what: "lanes that the device has",
+    open: "in a port, the card may have no more lanes",
+};
 
 /// By amd-smi alone: lanes in use of those that the GPU has. What the slot has is not shown; a module (OAM) has no slot of fewer lanes.
 fn of_tool<'o>(g: &AmdGpu, out: &'o mut Findings) -> &'o mut Finding {
@@ -111,7 +94,7 @@ fn judge<'o>(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &'o mut Findings) 
         return out.unreadable(f.bdf, "lanes in use", &f.link.width);
     };
     let (Some(can), Some(own)) = (tree.possible_width(id), f.link.max_width.known().copied()) else {
-        if f.express.known().is_some_and(|e| links::is_less(e.link_width_is)) {
+        if links::is_less(f, UNNAMED.is) {
             let text = format_args!("{width}, downgraded as lspci says: the device has more lanes");
             return out.fail(f.bdf, text).at(f.link.width.place()).fix(|| reseat(cx, f));
         }

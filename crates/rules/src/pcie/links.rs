@@ -1,11 +1,13 @@
 //! What several rules on links need: the ends whose links are judged, what a link could be, the links above.
 
-use crate::{Cx, Finding, Findings, Subject};
+use crate::{Cx, DependsOn, Finding, Findings, Subject};
 use linerate_formats::pci::Bdf;
-use linerate_formats::pci::caps::{Beside, PortType};
+use linerate_formats::pci::caps::{Beside, Express, PortType};
 use linerate_formats::units::GBps;
 use linerate_node::amd::AmdGpu;
-use linerate_node::pci::{FnId, Kind, PciFunction, PciTree};
+use linerate_node::pci::{FnId, Kind, Link, PciFunction, PciTree};
+use linerate_snapshot::Reading;
+use std::fmt::Display;
 
 /// Judges each of [`ends`]; answers for the node where there is none.
 pub(super) fn judge_ends(
@@ -19,23 +21,70 @@ pub(super) fn judge_ends(
 }
 
 /// Devices of which a text shows the link and not what they are: `lspci -s 3b:00.0 -vv | grep LnkSta`.
-pub(super) fn unnamed<'a>(cx: &Cx<'a>) -> Vec<&'a PciFunction<'a>> {
+fn unnamed<'a>(cx: &Cx<'a>) -> Vec<&'a PciFunction<'a>> {
     let is_unnamed =
         |f: &PciFunction<'_>| f.kind == Kind::Unknown && f.class.known().is_none() && f.vendor.known().is_none();
     let has_link = |f: &PciFunction<'_>| f.link.speed.known().is_some() || f.link.width.known().is_some();
     cx.node.pci.iter().map(|(_, f)| f).filter(|f| is_unnamed(f) && has_link(f)).collect()
 }
 
-/// What `lspci` says of a value beside the device's own maximum, where the text does not show that.
-pub(super) fn is_less(is: Option<Beside>) -> bool {
-    is == Some(Beside::Less)
+/// Whether `lspci` says of a value that it is less than the device's own maximum, which the text may not show.
+pub(super) fn is_less(f: &PciFunction<'_>, is: fn(&Express) -> Option<Beside>) -> bool {
+    f.express.known().and_then(is) == Some(Beside::Less)
 }
 
-/// The command that shows what a device is.
-pub(super) fn see(f: &PciFunction<'_>) -> String {
-    format!("lspci -nn -vvv -s {} as root", f.bdf)
+/// What a rule looks at in the link of a device that only its address names.
+pub(super) struct Unnamed<T> {
+    /// The value in use.
+    pub(super) now: fn(&Link) -> &Reading<T>,
+    /// Most that the device can.
+    pub(super) max: fn(&Link) -> &Reading<T>,
+    /// What `lspci` says of the first beside the second.
+    pub(super) is: fn(&Express) -> Option<Beside>,
+    /// The second, in words.
+    pub(super) what: &'static str,
+    /// What the device may be, so that less is right.
+    pub(super) open: &'static str,
 }
 
+impl<T: PartialOrd + Display> Unnamed<T> {
+    /// Judges each such device. Whether less is a fault depends on what the device is.
+    pub(super) fn judge(&self, cx: &Cx<'_>, out: &mut Findings) {
+        let Unnamed { what, open, .. } = self;
+        for f in unnamed(cx) {
+            let (now, max) = ((self.now)(&f.link), (self.max)(&f.link));
+            let Some(value) = now.known() else { continue };
+            let found = match max.known() {
+                Some(most) if value >= most => {
+                    out.pass(f.bdf, format_args!("{value} of {most}")).at(now.place()).at(max.place());
+                    continue;
+                }
+                Some(most) => {
+                    out.unknown(f.bdf, format_args!("{value} of {most}; {open}")).at(now.place()).at(max.place())
+                }
+                None if is_less(f, self.is) => {
+                    out.unknown(f.bdf, format_args!("{value}, downgraded as lspci says; {open}")).at(now.place())
+                }
+                None => {
+                    out.unreadable(f.bdf, what, max);
+                    continue;
+                }
+            };
+            found.see(format!("lspci -nn -vvv -s {} as root", f.bdf)).depends_on(DependsOn::Device);
+        }
+    }
+}
+
+/// [`judge_ends`], where something was answered before: a node without such ends needs no further answer then.
+pub(super) fn judge_other_ends(
+    cx: &Cx<'_>,
+    out: &mut Findings,
+    judge: impl for<'o> Fn(&Cx<'_>, FnId, &PciFunction<'_>, &'o mut Findings) -> &'o mut Finding,
+) {
+    if out.is_empty() || !ends(cx).is_empty() {
+        judge_ends(cx, out, judge);
+    }
+}
 /// [`ends`]; `None` where a node has none, and then the rule does not apply.
 pub(super) fn some_ends<'a>(cx: &Cx<'a>, out: &mut Findings) -> Option<Vec<(FnId, &'a PciFunction<'a>)>> {
     let ends = ends(cx);

@@ -42,7 +42,7 @@ pub(super) fn run(a: &ImportArgs) -> Result<u8, Failure> {
                 runs_text(&all, &refused, style, &mut sink)?;
             }
             if let Some((added, path)) = &kept {
-                told(added, path, style, &mut sink)?;
+                history(added, path, style, &mut sink)?;
             }
         }
     }
@@ -102,7 +102,7 @@ fn keep(a: &ImportArgs, loaded: &Loaded, nodes: &[Snapshot]) -> Result<(Added, S
     Ok((added, opened.path.display().to_string()))
 }
 
-fn told(added: &Added, path: &str, style: Style, sink: &mut Sink) -> Result<(), Failure> {
+fn history(added: &Added, path: &str, style: Style, sink: &mut Sink) -> Result<(), Failure> {
     let known = added.known.len();
     let again = if known > 0 { format!(", {known} already there") } else { String::new() };
     style.text(0, &format!("history: {} new{again} ({path})", added.new.len()), sink)?;

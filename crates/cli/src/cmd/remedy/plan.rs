@@ -170,7 +170,7 @@ fn read(a: &PlanArgs) -> Result<(Snapshot, Option<Box<dyn drive::Node>>), Failur
         None => {
             let node = a.reach.node()?;
             if node.is_here() {
-                crate::this_machine::is_read();
+                crate::this_machine::note_read();
             }
             Ok((node.read()?, Some(node)))
         }
