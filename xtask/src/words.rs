@@ -1,7 +1,10 @@
 //! The words of what users read: no message, help or page uses a phrase that readers had to read twice. docs/decisions/words.md says what to write instead.
 //! Reports of other people (docs/doctor-reports*.md) have their own words.
 
+mod literals;
+
 use crate::shell;
+use literals::shown;
 
 /// Phrases as whole words, in any case.
 const BANNED: &[&str] = &[
@@ -37,54 +40,6 @@ fn found(text: &str) -> Vec<&'static str> {
         })
     };
     BANNED.iter().copied().filter(|p| whole(p)).collect()
-}
-
-/// What users may read of a source file: string literals, without what a format puts in, and comments that become help. `is_help`: doc comments
-/// are.
-fn shown(source: &str, is_help: bool) -> Vec<(usize, String)> {
-    let own = source.split("#[cfg(test)]\n").next().unwrap_or(source);
-    let (mut out, mut line, mut rest) = (Vec::new(), 1, own);
-    while let Some(at) = rest.find(['"', '/', '\'']) {
-        line += newlines(rest.get(..at).unwrap_or_default());
-        let raw =
-            rest.get(..at).unwrap_or_default().ends_with("r#") || rest.get(..at).unwrap_or_default().ends_with("r");
-        rest = rest.get(at..).unwrap_or_default();
-        if rest.starts_with("//") {
-            let end = rest.find('\n').unwrap_or(rest.len());
-            let comment = rest.get(..end).unwrap_or_default();
-            if is_help && let Some(text) = comment.strip_prefix("/// ") {
-                out.push((line, text.to_owned()));
-            }
-            rest = rest.get(end..).unwrap_or_default();
-        } else if rest.starts_with("'\"'") || rest.starts_with("'\\\"'") {
-            rest = rest.get(3..).unwrap_or_default();
-        } else if rest.starts_with('"') {
-            let end =
-                if raw { rest.get(1..).and_then(|r| r.find('"')) } else { end_of(rest.get(1..).unwrap_or_default()) };
-            let end = end.unwrap_or(rest.len().saturating_sub(2));
-            let text = rest.get(1..=end).unwrap_or_default();
-            out.push((line, without_names(text)));
-            line += newlines(text);
-            rest = rest.get(end + 2..).unwrap_or_default();
-        } else {
-            rest = rest.get(1..).unwrap_or_default();
-        }
-    }
-    out
-}
-
-fn newlines(text: &str) -> usize {
-    text.matches('\n').count()
-}
-
-/// Where a string literal ends.
-fn end_of(text: &str) -> Option<usize> {
-    let mut escaped = false;
-    text.bytes().position(|b| {
-        let ends = b == b'"' && !escaped;
-        escaped = b == b'\\' && !escaped;
-        ends
-    })
 }
 
 /// A format string without the names in braces.
@@ -126,9 +81,9 @@ fn users_read_plain_words() {
         let text = std::fs::read_to_string(file).unwrap();
         let name = file.strip_prefix(&root).unwrap().display().to_string();
         let is_help = name.starts_with("crates/cli/src") && name.contains("args");
-        for (line, words) in shown(&text, is_help) {
+        for (line, words) in shown(&text, is_help).unwrap_or_else(|why| panic!("{name}: {why}")) {
             literals += 1;
-            for (n, words) in words.lines().enumerate() {
+            for (n, words) in without_names(&words).lines().enumerate() {
                 let place = format!("{name}:{}", line + n);
                 wrong.extend(found(words).iter().map(|p| format!("{place}: {p:?}: {}", words.trim())));
             }
@@ -149,8 +104,9 @@ fn users_read_plain_words() {
 fn phrases_are_found_where_users_read_them() {
     let source = "/// It tells.\nfn told() { let _ = '\"'; println!(\"a {told} b told\"); } // told\nconst A: &str = \"x\ny is none\";\n#[cfg(test)]\nmod tests { \"told\" }\n";
     let of = |is_help| {
-        let all = shown(source, is_help);
-        all.into_iter().flat_map(|(n, t)| found(&t).into_iter().map(move |p| (n, p))).collect::<Vec<_>>()
+        let all = shown(source, is_help).unwrap();
+        let words = |(n, text): (usize, String)| found(&without_names(&text)).into_iter().map(move |p| (n, p));
+        all.into_iter().flat_map(words).collect::<Vec<_>>()
     };
     assert_eq!(of(false), [(2, "told"), (3, "is none")]);
     assert_eq!(of(true), [(1, "tells"), (2, "told"), (3, "is none")]);
