@@ -127,7 +127,7 @@ bounds! {
     UNPACK_AT_ONCE: u64 = 64 << 20, "Bytes that are unpacked in one go, where an archive says its size.", "unpacked piece by piece";
     WINDOW_LOG: u32 = 26, "Memory of a zstd window, as a power of two.", "damaged: unpack it, and name what comes out";
     XZ_MEMORY: u64 = 72 << 20, "Memory of an xz decoder.", "damaged: unpack it, and name what comes out";
-    MANIFEST_TRIED: usize = 2_000, "Patterns that a manifest says were tried; ours have a few hundred.", "what is missing counts as not collected, with a remark";
+    MANIFEST_TRIED: usize = 2_000, "Patterns that a manifest says were tried; linerate writes a few hundred.", "what is missing counts as not collected, with a remark";
     MANIFEST_TREES: usize = 1_000, "Trees that a manifest says could not be read to the end.", "what is missing counts as not collected, with a remark";
     MANIFEST_PATTERN: usize = 4_096, "Bytes of one pattern of a manifest.", "what is missing counts as not collected, with a remark";
     MANIFEST_REMARKS: usize = 1_000, "Remarks that a manifest brings.", "the rest is left out with a remark";
@@ -168,7 +168,7 @@ bounds! {
     TRAIN_RUNS: usize = 16, "Trainings of one log, for the doctor.", "later ones are not looked at";
     NCCL_TESTS_SETTINGS: usize = 512, "Settings of one run of nccl-tests that a command line or NCCL's log around it shows.", "the rest is counted and left out; `bench import` ends with 2";
     NCCL_TESTS_OPTIONS: usize = 16, "Further lines of the head of one run of nccl-tests that say how was measured.", "the rest is counted and left out; `bench import` ends with 2";
-    NCCL_TESTS_FAILURES: usize = 256, "Failures of one run of nccl-tests; with thousands of ranks the first few tell the cause.", "the rest is counted and left out; `bench import` ends with 2";
+    NCCL_TESTS_FAILURES: usize = 256, "Failures of one run of nccl-tests; with thousands of ranks the first few show the cause.", "the rest is counted and left out; `bench import` ends with 2";
     NCCL_TESTS_RUNS: usize = 1 << 15, "Runs of nccl-tests in one text.", "the rest is counted and left out; `bench import` ends with 2";
     PING_REPLIES: usize = 262_144, "Replies of one run of ping.", "the rest is counted and left out; `bench import` ends with 2";
     PING_SAID: usize = 256, "Errors, remarks and failures of one run of ping, each.", "the rest is counted and left out; `bench import` ends with 2";

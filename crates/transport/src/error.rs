@@ -78,7 +78,7 @@ fn lost(host: &str, why: Option<&str>) -> String {
 
 /// A program that ran on a host to its end and failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what} there ended with status {status} and said: {said}{}", hint(*.status, .said))]
+#[error("{what} on the host ended with status {status} and said: {said}{}", hint(*.status, .said))]
 pub struct NotDone {
     /// What was run, for people.
     pub what: &'static str,
@@ -90,8 +90,8 @@ pub struct NotDone {
 
 fn hint(status: i32, said: &str) -> &'static str {
     match status {
-        127 => "; install the same version of linerate there",
-        _ if said.contains("password") => "; let this user run linerate there without a password, or reach it as root",
+        127 => "; install the same version of linerate on the host",
+        _ if said.contains("password") => "; let this user run linerate on the host without a password, or reach it as root",
         _ => "",
     }
 }

@@ -15,12 +15,12 @@ pub(super) enum Unsure {
     #[error("the SSH host key cannot be compared with the plan's: {0}")]
     NoKey(Unreached),
     #[error(
-        "the plan does not hold the UUID of its machine (SMBIOS), which identifies its BMC: make a new plan from the node itself, as root there"
+        "the plan does not hold the UUID of its machine (SMBIOS), which identifies its BMC: make a new plan as root on the node itself"
     )]
     NoUuid,
     #[error("the BMC shows no UUID: it is not known which machine it belongs to")]
     NoUuidOfBmc,
-    #[error("the node does not show its UUID (SMBIOS): this needs root there, and firmware that has one")]
+    #[error("the node does not show its UUID (SMBIOS): reading it needs root on the node, and firmware that has one")]
     NoUuidOfNode,
     #[error("the BMC belongs to another machine: its UUID is {bmc}, but the plan was made for {planned}")]
     OtherBmc { bmc: String, planned: String },

@@ -69,7 +69,7 @@ fn net(case: &Case<'_>, out: &mut Vec<Judgement>) {
                 "none" => "unset",
                 _ => "IB, which is also RoCE",
             };
-            let j = case.say(Kind::Illegal, Severity::High, "not the name of a network: NCCL has IB and Socket, plugins have theirs, and anything else ends in an error");
+            let j = case.say(Kind::Illegal, Severity::High, "not the name of a network: NCCL has IB and Socket, plugins have their own names, and any other name is an error");
             out.push(j.suggest(format!("use {right}")));
         }
         _ => out.push(

@@ -23,7 +23,7 @@ The Enable bit of ATS of each RDMA NIC function passed to a virtual machine that
 ## Why it matters
 The capability only offers. The IOMMU driver sets Enable when a device is attached to a translating domain of a unit that supports device
 TLBs (Intel: the ATSR table; AMD: a flag of IVHD). vfio attaches it when the VM starts: with no VM running, `Enable-` is right.
-What a host driver gets differs and is no guide: with VT-d, Linux 6.1 and 6.12 enable ATS in translated domains and leave it off with `iommu=pt`; with
+What a host driver gets differs, so do not rely on it: with VT-d, Linux 6.1 and 6.12 enable ATS in translated domains and leave it off with `iommu=pt`; with
 AMD-Vi, 6.1 was seen to enable it in both and 6.12 in neither (emulated device). Read the register; do not infer it from the domain.
 
 ## See it yourself

@@ -22,7 +22,7 @@ reporting (AER), and from containing errors at a port (DPC).
 
 ## Why it matters
 The files `aer_dev_*` are there all the same, and every count in them is 0: a link that replays packets looks like a healthy one, and the
-log has no line about it. Only the sticky status bits of the AER capability still tell. Where no GPU is on the node this is information.
+log has no line about it. Only the sticky status bits of the AER capability still show errors. Where no GPU is on the node this is information.
 
 ## See it yourself
 `cat /proc/cmdline; ls /sys/bus/pci_express/drivers/aer`: a root port whose errors are taken has an entry there.

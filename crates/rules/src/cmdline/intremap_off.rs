@@ -26,7 +26,7 @@ Without interrupt remapping a guest that owns a device can inject interrupts int
 `cat /proc/cmdline; dmesg | grep -i 'remapping'`.
 
 ## Fix
-Remove the word on a VM host. `vfio_iommu_type1.allow_unsafe_interrupts=1` is no fix.",
+Remove the word on a VM host. `vfio_iommu_type1.allow_unsafe_interrupts=1` does not fix it.",
     myths: &[],
     check,
 };

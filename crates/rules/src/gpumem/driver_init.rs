@@ -25,7 +25,7 @@ different driver packages, mostly after an update without reboot, or a container
 `dmesg | grep NVRM`; `cat /proc/driver/nvidia/version` against `nvidia-smi --version`.
 
 ## Fix
-Mismatch: drain the node and reload the modules, or reboot. Init failure: the codes after the message tell; check BAR space, power and the
+Mismatch: drain the node and reload the modules, or reboot. Init failure: the codes after the message say which; check BAR space, power and the
 PCIe link, then reseat or replace.",
     myths: &[Myth {
         claim: "\"Driver/library version mismatch\" needs a reinstall of the driver.",

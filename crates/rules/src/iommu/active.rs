@@ -17,8 +17,8 @@ pub(super) static RULE: Rule = Rule {
     reads: &["sys/kernel/iommu_groups", "sys/class/iommu", "sys/firmware/acpi/tables", "proc/cmdline", "boot/config-*"],
     docs: "\
 ## What it checks
-Whether the kernel uses an IOMMU at all: it does if and only if `/sys/kernel/iommu_groups` has numbered directories. Where there
-are no groups, the rule says why: no ACPI table (switched off in the firmware set-up), an option of the command line, the default of
+Whether the kernel uses an IOMMU at all: it does if and only if `/sys/kernel/iommu_groups` has numbered directories. Without
+groups, the rule says why: no ACPI table (switched off in the firmware set-up), an option of the command line, the default of
 the kernel's configuration, or a failure to start for no visible reason.
 
 ## Why it matters

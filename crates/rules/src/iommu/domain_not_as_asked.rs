@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 
 ## Why it matters
 Somebody believes that the node is in passthrough mode, and it is not (or the reverse). Usual reasons: a later word of the line
-wins; `iommu=pt` on Arm, where it means nothing; a value that is no boolean (`iommu.passthrough=pt`), which is ignored; an
+wins; `iommu=pt` on Arm, where it means nothing; a value that is not a boolean (`iommu.passthrough=pt`), which is ignored; an
 emulated VT-d unit without passthrough support; a device behind an external port, which is always translated; the type was changed in
 sysfs after boot. Memory encryption overrides only a default of the kernel's configuration, not the command line.
 

@@ -22,7 +22,7 @@ pub(super) static RULE: Rule = Rule {
     docs: "\
 ## What it checks
 On AMD hosts: whether SEV-SNP is on or asked for (`kvm_amd.sev_snp`; after a refusal by the kernel also `mem_encrypt=on`), while the command line asks
-for passthrough or GPUs and NICs are in identity domains. The kernel's refusal alone is no finding: every EPYC whose firmware has SNP on
+for passthrough or GPUs and NICs are in identity domains. The kernel's refusal alone is not a finding: every EPYC whose firmware has SNP on
 prints it with `iommu=pt`, and a node for GPUDirect RDMA is right that way.
 
 ## Why it matters

@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     effect: Effect::sourced("what the lines ask for (nodes, GPUs, limits) is not asked for, without an error"),
     sources: &[
         Source {
-            title: "sbatch(1): after the first line that is no comment and not blank, no #SBATCH line is processed",
+            title: "sbatch(1): after the first line that is neither blank nor a comment, no #SBATCH line is processed",
             at: "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
         },
         Source {

@@ -24,7 +24,7 @@ pub(super) static RULE: Rule = Rule {
     docs: "\
 ## What it checks
 The size of /dev/shm in the mount namespace of the capture: the container's, if it ran in one. 64 MiB or less, the default of container runtimes, is
-information where nothing shows that jobs run in that container: a monitor's own /dev/shm says nothing about theirs. It is medium where the
+information where nothing shows that jobs run in that container: a monitor's own /dev/shm says nothing about a job's. It is medium where the
 captured process has NCCL's variables, as a job's has, or where the mounts were pasted. On a host the default is half of the memory.
 
 ## Why it matters
@@ -55,7 +55,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 out.fail(
                     Subject::Node,
                     format_args!(
-                        "/dev/shm has {} MiB in the container of this capture: too little for NCCL, if jobs run there; theirs is their own",
+                        "/dev/shm has {} MiB in the container of this capture: too little for NCCL if jobs run in this container; a job in another container has its own /dev/shm",
                         b >> 20
                     ),
                 )

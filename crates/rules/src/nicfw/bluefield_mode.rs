@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     title: "BlueField cards that serve as plain NICs are in NIC mode",
     severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
-    effect: Effect::direction_only("in DPU mode traffic passes the switch that the card's Arm cores configure; NIC settings and QoS are theirs"),
+    effect: Effect::direction_only("in DPU mode traffic passes the switch that the card's Arm cores configure; the Arm cores then also own NIC settings and QoS"),
     sources: &[
         super::DATABASE,
         Source {

@@ -23,7 +23,7 @@ Queries of ConnectX-3 and ConnectX-3 Pro, by their device type.
 
 ## Why it matters
 They have one column, Next Boot: what runs cannot be read from it. They have no PCI_WR_ORDERING, ATS_ENABLED, ADVANCED_PCI_SETTINGS or
-MAX_ACC_OUT_READ: advice for newer cards does not apply, and their absence is no defect. rdma/connectx3 says what the card itself can do.
+MAX_ACC_OUT_READ: advice for newer cards does not apply, and their absence is not a defect. rdma/connectx3 says what the card itself can do.
 
 ## See it yourself
 `mlxconfig -d BDF query | head -12`; the port types that run are in /sys/bus/pci/devices/BDF/mlx4_port1.

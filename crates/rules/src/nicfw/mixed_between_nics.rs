@@ -28,7 +28,7 @@ it makes one rail slower or stranger than the others.
 
 ## Fix
 Decide which value is right (mostly the default), set it on the NICs that differ, reset. Front-end NICs of another part number, and
-NICs that differ on purpose (one of them on another fabric), are no defect.",
+NICs that differ on purpose (one of them on another fabric), are right as they are.",
     myths: &[Myth {
         claim: "MAX_ACC_OUT_READ is missing on one of the NICs: a difference of settings.",
         truth: "It is hidden there, because ADVANCED_PCI_SETTINGS differs, a display switch. What it is set to is unknown.",

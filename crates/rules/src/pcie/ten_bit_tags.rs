@@ -25,7 +25,7 @@ a loaded round trip to memory on the far socket, from experience.
 
 ## Why it matters
 Bandwidth = bytes in flight / latency. At 63 GB/s and 2 µs 126 KB must be in flight. With 8-bit tags and 512-byte reads there are 128 KiB; with
-4096-byte reads 1 MiB, and tags are no limit.
+4096-byte reads there is 1 MiB, and tags do not limit.
 
 ## See it yourself
 `sudo lspci -vvv -s BDF | grep 10BitTagReq`: the first is DevCap2 (can), the second DevCtl2 (does). Old pciutils print only the first.

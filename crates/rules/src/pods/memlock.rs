@@ -31,7 +31,7 @@ pub(super) static RULE: Rule = Rule {
 ## What it checks
 Of each container that asks for GPUs and RDMA devices: whether it adds the capability IPC_LOCK, or is privileged. Without it is information: the jobs for nccl-tests that AWS
 (EFA) and CoreWeave publish add none, and rely on the limit of the node's runtime.
-Of each service of a compose file that asks for GPUs and gets /dev/infiniband (`devices`): the same, or whether `ulimits.memlock` is -1, which is no limit. Variables (`${X}`) are not known.
+Of each service of a compose file that asks for GPUs and gets /dev/infiniband (`devices`): the same, or whether `ulimits.memlock` is -1, which means no limit. Variables (`${X}`) are not known.
 
 ## Why it matters
 A container runs with the memlock limit of its runtime, which is 64 KiB or 8 MiB unless somebody raised it on the node. RDMA registers gigabytes. With IPC_LOCK the limit does not

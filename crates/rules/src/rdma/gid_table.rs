@@ -110,12 +110,12 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
     let function = d.pci.and_then(|b| cx.node.pci.find(b)).map(|id| cx.node.pci.get(id));
     if let Some(sriov) = function.map(|f| &f.sriov).filter(|s| s.known().and_then(|s| s.num_vfs).is_some_and(|n| n > 0))
     {
-        out.not_applicable_to(subject, "its virtual functions are in use: the addresses are theirs").at(sriov.place());
+        out.not_applicable_to(subject, "its virtual functions are in use: they have the addresses").at(sriov.place());
         return;
     }
     // What a user without privileges sees of them: their links to the physical function.
     if let Some(vf) = d.pci.and_then(|b| cx.node.pci.functions.iter().find(|f| f.physfn == Some(b))) {
-        out.not_applicable_to(subject, "its virtual functions are in use: the addresses are theirs")
+        out.not_applicable_to(subject, "its virtual functions are in use: they have the addresses")
             .at(vf.vendor.place());
         return;
     }
@@ -245,7 +245,7 @@ fn elsewhere(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, gids: &[Gid], family: Fa
         out.unknown(
             subject(),
             format_args!(
-                "has no address in this network namespace, and {pods} shows that pods or containers have theirs"
+                "has no address in this network namespace, and {pods} shows that pods or containers have their own"
             ),
         )
         .at(p.gids.place())

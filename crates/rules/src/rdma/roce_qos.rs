@@ -84,7 +84,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     if let Some(place) = others.first().copied() {
         out.not_applicable(
-            "not judged here: mlnx_qos knows NVIDIA's NICs only; `dcb pfc show dev IF` shows PFC of others",
+            "not judged here: mlnx_qos knows NVIDIA's NICs only; `dcb pfc show dev IF` shows PFC of other NICs",
         )
         .at(place);
     }

@@ -31,7 +31,7 @@ pub(super) static RULE: Rule = Rule {
     docs: "\
 ## What it checks
 The file that NCCL_TOPO_FILE in /etc/nccl.conf names, else /var/run/nvidia-topologyd/virtualTopology.xml. It is read with the rules of
-NCCL's own reader, which is no XML parser: tabs, an XML declaration, text between elements or more than 255 elements make it stop. Then: every
+NCCL's own reader, which is not an XML parser: tabs, an XML declaration, text between elements or more than 255 elements make it stop. Then: every
 GPU and NIC in it must be a device of this node, and every GPU of the node, and every RDMA NIC in use, must be in it. Bus ids are
 compared as NCCL does, as text: upper-case digits never match. For NICs the id with device and function zero counts too, by which NCCL merges ports and
 virtual functions. Bridges may be invented: `ffff:ff:xx.0` is how Azure's and AWS's files write them. The environment of a job, NCCL_CONF_FILE and

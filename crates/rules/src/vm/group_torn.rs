@@ -19,10 +19,10 @@ pub(super) static RULE: Rule = Rule {
     reads: READS_HOST,
     docs: "\
 ## What it checks
-For each function that the domain gives away, the other members of its IOMMU group: none may have a driver of the host. Ports of PCI Express may stay with theirs, and functions without a driver.
+For each function that the domain gives away, the other members of its IOMMU group: none may have a driver of the host. PCI Express ports may keep their driver, and functions without a driver may stay.
 
 ## Why it matters
-A group is what the IOMMU can tell apart. vfio gives a group to one owner as a whole.
+A group is the smallest unit that the IOMMU can isolate. vfio gives a group to one owner as a whole.
 
 ## See it yourself
 `ls /sys/bus/pci/devices/ADDRESS/iommu_group/devices`.

@@ -67,7 +67,7 @@ impl Feed {
     /// Why nobody knows how it ended.
     pub(super) fn lost(&self) -> Option<String> {
         let ended = self.ended.as_ref().filter(|e| e.end == End::Lost)?;
-        let why = ended.why.as_deref().unwrap_or("the guard there said nothing");
+        let why = ended.why.as_deref().unwrap_or("the guard process on the host printed nothing");
         Some(format!("{}: the connection was lost: {why}", self.host))
     }
 

@@ -219,7 +219,7 @@ pub(super) enum Whose {
 /// Why an object of which is not known whose it is is not changed.
 pub(super) fn unknown(node: &str) -> String {
     format!(
-        "cannot tell whether the Kubernetes node {node} is the plan's machine: one of the two shows neither a system UUID nor a machine id. Labels are changed only if it is; make a new plan from the node itself, as root there"
+        "cannot tell whether the Kubernetes node {node} is the plan's machine: one of the two shows neither a system UUID nor a machine id. Labels are changed only if it is; make a new plan as root on the node itself"
     )
 }
 

@@ -67,7 +67,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
             return Some(found);
         }
         let ((_, g), (_, flushed)) = (ended.first()?, flushed.first()?);
-        let why = "a program ended with an exception or a signal, and requests of others were flushed";
+        let why = "a program ended with an exception or a signal, and requests of other ranks were flushed";
         let words = "a rank's program ended, and the others lost their connections";
         return Some(Found::new(Likely, words, why).with(c.quotes(g)).with(c.quotes(flushed).into_iter().take(1)));
     };

@@ -1,4 +1,4 @@
-# Reads what the catalogue names with nothing but a POSIX shell and common programs. $1 is a word that files cannot know: what stands between two
+# Reads what the catalogue names with nothing but a POSIX shell and common programs. $1 is a word that files cannot know: what separates two
 # lines that begin with it is content. Nothing is written here.
 N=$1
 T=
