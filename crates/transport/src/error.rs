@@ -91,7 +91,9 @@ pub struct NotDone {
 fn hint(status: i32, said: &str) -> &'static str {
     match status {
         127 => "; install the same version of linerate on the host",
-        _ if said.contains("password") => "; let this user run linerate on the host without a password, or reach it as root",
+        _ if said.contains("password") => {
+            "; let this user run linerate on the host without a password, or reach it as root"
+        }
         _ => "",
     }
 }

@@ -136,8 +136,11 @@ impl Remote {
     fn foreign(&self, what: &'static str, ran: &Ran) -> Unreached {
         // What a hand of the first protocol says of a call.
         let old = ran.status == 3 && String::from_utf8_lossy(&ran.stderr).contains("it is not a request");
-        let hint =
-            if old { "; linerate on the node is older than this protocol: install the same version on the node" } else { "" };
+        let hint = if old {
+            "; linerate on the node is older than this protocol: install the same version on the node"
+        } else {
+            ""
+        };
         Unreached::Foreign(format!("{}: {}{hint}", self.name(), ran.not_done(what)))
     }
 }

@@ -30,7 +30,9 @@ pub enum RunError {
     #[error(transparent)]
     Transport(#[from] TransportError),
     /// A host answers, and its shell did not run the questions to their end.
-    #[error("{host}: its shell answered with status {status} and said: {said}; linerate needs a POSIX shell on the host")]
+    #[error(
+        "{host}: its shell answered with status {status} and said: {said}; linerate needs a POSIX shell on the host"
+    )]
     Shell {
         /// Host.
         host: String,
