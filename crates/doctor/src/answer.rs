@@ -79,6 +79,10 @@ pub struct Job {
     pub plugins: Vec<String>,
     /// NIC lists, with the hosts that have them: more than one means that nodes differ.
     pub nics: Vec<NicList>,
+    /// For each GPU its nearest NIC, by NCCL's table of paths.
+    pub paths: Vec<NearestNic>,
+    /// What NCCL's search found.
+    pub searches: Vec<Search>,
     /// Channels of collectives, smallest and largest.
     pub channels: Option<(u32, u32)>,
     /// Algorithms and protocols, with how often.
@@ -100,6 +104,38 @@ pub struct NicList {
     pub nics: Vec<String>,
     /// Hosts.
     pub hosts: Vec<String>,
+}
+
+/// A GPU and the NIC that is nearest to it, as NCCL counts.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct NearestNic {
+    /// PCI address, or the name as printed.
+    pub gpu: String,
+    /// As printed: `NET/0`.
+    pub nic: String,
+    /// `PIX`, `PHB`, ….
+    pub path: String,
+    /// Bandwidth of the path, GB/s.
+    pub gb_per_s: f64,
+    /// Hosts on which it is so.
+    pub hosts: Vec<String>,
+}
+
+/// What NCCL's search found for a pattern.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Search {
+    /// `ring`, `tree`, ….
+    pub pattern: &'static str,
+    /// Channels.
+    pub channels: u32,
+    /// Bandwidth of a channel within a node, GB/s.
+    pub intra_gb_per_s: f64,
+    /// Bandwidth of a channel between nodes, GB/s; `None` where the job is not seen to span nodes.
+    pub inter_gb_per_s: Option<f64>,
+    /// The longest path between its GPUs: `NVL`, `SYS`, ….
+    pub gpus: String,
+    /// The longest path from a GPU to its NIC; `None` as above.
+    pub nics: Option<String>,
 }
 
 /// A variable.

@@ -100,7 +100,7 @@ impl<'a> Case<'a> {
         self.ranks().flat_map(|r| r.cells.iter().map(move |c| (r, c))).filter(|(_, c)| c.carrier == Carrier::Net)
     }
 
-    fn net_name(&self, c: &Cell) -> &'a str {
+    pub(crate) fn net_name(&self, c: &Cell) -> &'a str {
         c.net.map_or("", |n| self.o.name(n))
     }
 
@@ -136,6 +136,10 @@ impl<'a> Case<'a> {
             return Some(nodes > 1);
         }
         if self.net_cells().next().is_some() || self.job.hosts(self.o).len() > 1 {
+            return Some(true);
+        }
+        let of_tests = || self.o.nccl_tests.iter().any(|(_, r)| r.hosts() > 1 && !r.ran_alone());
+        if self.processes().any(|(_, p)| p.spans_nodes) || self.is_first && of_tests() {
             return Some(true);
         }
         let world = self.job.world()?;
@@ -204,7 +208,8 @@ impl<'a> Case<'a> {
         };
         let gdr = if c.gdr { "/GDRDMA" } else { "" };
         let rank = r.rank.map(|r| format!("rank {r}: ")).unwrap_or_default();
-        format!("{rank}{half}via NET/{}/{}{gdr} ({} connections)", self.net_name(c), c.device, c.count)
+        let count = linerate_formats::counted(c.count, "connection", "connections");
+        format!("{rank}{half}via NET/{}/{}{gdr} ({count})", self.net_name(c), c.device)
     }
 
     /// Names the hosts of processes where they are not all: `2 of 16 hosts: a, b`.

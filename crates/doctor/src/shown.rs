@@ -1,16 +1,18 @@
 //! What was read and what ran, for the answer: inputs, jobs, failures in the order of time, limits.
 
-use crate::answer::{Evidence, Failure, Input, Job as Shown, NOTHING_KNOWN, NicList, Setting};
+use crate::answer::{Evidence, Failure, Input, Job as Shown, NOTHING_KNOWN, NearestNic, NicList, Search, Setting};
 use crate::case::Case;
 use crate::conclude::is_harmless;
 use crate::jobs::Job;
 use crate::matrix::matrix;
 use crate::observe::Observer;
 use crate::observe::groups::Group;
-use crate::observe::keys::{DeviceList, PluginEvent};
+use crate::observe::keys::{self, DeviceList, Near, PluginEvent};
 use crate::observe::release::Release;
 use crate::observe::trouble::KernelTrouble;
+use crate::place::FileId;
 use crate::ranges::some;
+use linerate_formats::nccl_log::graph;
 use linerate_topology::Version;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,6 +35,9 @@ pub(crate) fn inputs(o: &Observer) -> Vec<Input> {
             if o.perftest.iter().any(|(file, _)| *file == of(i)) {
                 kinds.push("perftest output");
             }
+            if o.trainings.iter().any(|(file, _)| *file == of(i)) {
+                kinds.push("training steps");
+            }
             if o.kernel.list.iter().any(|(_, g)| g.quotes.iter().any(|q| q.place.file == of(i))) {
                 kinds.push("kernel log");
             }
@@ -51,6 +56,7 @@ pub(crate) fn inputs(o: &Observer) -> Vec<Input> {
             say(f.undecodable, "line is not UTF-8", "lines are not UTF-8");
             say(f.cut_lines, "line is longer than 64 KiB and was cut", "lines are longer than 64 KiB and were cut");
             say(f.mixed, "line holds text of two writers", "lines hold text of two writers");
+            remarks.extend(refused(o, of(i)));
             if f.nccl > 0 && f.unended {
                 remarks.push("the last line has no end: the file may be cut".to_owned());
             }
@@ -66,6 +72,16 @@ pub(crate) fn inputs(o: &Observer) -> Vec<Input> {
             }
         })
         .collect()
+}
+
+/// Rows of benchmark tables that could not be read, with the first and why.
+fn refused(o: &Observer, file: FileId) -> Option<String> {
+    let of_tests = o.nccl_tests.iter().filter(|(f, _)| *f == file).map(|(_, r)| &r.refused);
+    let all = || of_tests.clone().chain(o.perftest.iter().filter(|(f, _)| *f == file).map(|(_, r)| &r.refused));
+    let count = all().map(|r| r.kept.len() as u64 + r.not_kept).sum::<u64>();
+    let first = all().flat_map(|r| &r.kept).next()?;
+    let count = linerate_formats::counted(count, "row of a benchmark was not read", "rows of benchmarks were not read");
+    Some(format!("{count}, the first at line {}: {}", first.line, first.why))
 }
 
 pub(crate) fn limits(o: &Observer, jobs: &[Job]) -> Vec<String> {
@@ -214,12 +230,40 @@ pub(crate) fn job(case: &Case<'_>, index: usize) -> Shown {
         networks: networks.into_iter().collect(),
         plugins: unique(plugins.collect()),
         nics: nics.collect(),
+        paths: paths(case),
+        searches: searches(case),
         channels: channels.iter().min().copied().zip(channels.iter().max().copied()),
         algorithms: o.tuning.iter().map(|t| (format!("{} {}", t.algorithm, t.protocol), t.count)).collect(),
         environment: environment(case),
         matrix: matrix(o, case.job),
         benchmarks: benchmarks.collect(),
     }
+}
+
+/// For each GPU its nearest NIC.
+fn paths(case: &Case<'_>) -> Vec<NearestNic> {
+    let name = |n| case.name(n).to_owned();
+    let of = |(n, g): (Near, &Group)| NearestNic {
+        gpu: graph::address(case.name(n.gpu)).map_or_else(|| name(n.gpu), |a| a.to_string()),
+        nic: name(n.net),
+        path: name(n.kind),
+        gb_per_s: f64::from(n.centi) / 100.0,
+        hosts: case.hosts(g.processes.iter().copied()),
+    };
+    case.of(&case.o.near).map(of).collect()
+}
+
+fn searches(case: &Case<'_>) -> Vec<Search> {
+    let spans = case.multi_node() == Some(true);
+    let of = |s: keys::Search| Search {
+        pattern: s.pattern,
+        channels: s.channels,
+        intra_gb_per_s: f64::from(s.intra) / 100.0,
+        inter_gb_per_s: spans.then(|| f64::from(s.inter) / 100.0),
+        gpus: case.name(s.gpus).to_owned(),
+        nics: spans.then(|| case.name(s.nics).to_owned()),
+    };
+    case.of(&case.o.searches).map(|(s, _)| of(s)).collect()
 }
 
 /// Variables, what each does in this release, and what is wrong with it.

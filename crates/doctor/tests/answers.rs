@@ -121,6 +121,90 @@ fn a_distance_is_named_in_the_words_of_its_release() {
     }
 }
 
+/// A GPU's row of NCCL's table of paths, with one NIC so far away.
+fn row(kind: &str) -> String {
+    format!(
+        "a:100:200 [0] NCCL INFO GPU/0-1b000 :GPU/0-1b000 (0/5000.0/LOC) CPU/0 (2/24.0/PHB) NET/0 (5/24.0/{kind})\n"
+    )
+}
+
+#[test]
+fn a_table_of_paths_shows_how_far_the_nic_is() {
+    let able = "a:100:200 [0] NCCL INFO NET/IB : GPU Direct RDMA Enabled for HCA 0 'mlx5_0'\n";
+    let connected = rank("a", 0, "0x1", "NET/IB/0") + &rank("b", 1, "0x1", "NET/IB/0");
+    let channel = "a:100:200 [0] NCCL INFO  0 : NET/0 GPU/0-1b000 NET/0\n";
+    for (text, sure) in [
+        (row("PHB") + able + &connected, Some(Confidence::Certain)),
+        (row("SYS") + &connected, Some(Confidence::Likely)),
+        (row("PHB") + able + channel, Some(Confidence::Likely)),
+        (row("PHB") + channel, Some(Confidence::Possible)),
+        // A job of one node, a switch between them, a level that allows it.
+        (row("PHB"), None),
+        (row("PXB") + channel, None),
+        (
+            "a:100:200 [0] NCCL INFO NCCL_NET_GDR_LEVEL set by environment to PHB\n".to_owned() + &row("PHB") + channel,
+            None,
+        ),
+        ("a:100:200 [0] NCCL INFO Using network Socket\n".to_owned() + &row("PHB") + channel, None),
+    ] {
+        let a = answer(&text);
+        let found = a.causes.iter().find(|c| c.id == "gdr/too-far");
+        assert_eq!(found.map(|c| c.confidence), sure, "{text}");
+        assert!(found.is_none_or(|c| c.evidence.iter().any(|e| e.text.contains("GPU/0-1b000"))), "{text}");
+        let near: Vec<_> = a.jobs[0].paths.iter().map(|p| (p.gpu.as_str(), p.nic.as_str(), p.gb_per_s)).collect();
+        assert_eq!(near, [("0000:1b:00.0", "NET/0", 24.0)], "{text}");
+    }
+}
+
+#[test]
+fn what_is_wrong_without_a_cause_is_never_nothing() {
+    let start = "a:1:1 [0] NCCL INFO ncclCommInitRank comm 0x1 rank 0 nranks 8 cudaDev 0 nvmlDev 0 busId 7000 commId 0x9 - Init START\n";
+    let end = start.replace("START", "COMPLETE");
+    let returned = "a:1:1 [0] NCCL INFO include/net.h:19 -> 2\n";
+    let socket = |host: &str| format!("{host}:1:1 [0] NCCL INFO Using network Socket\n");
+    let ofi = "a:1:1 [0] register:1 NCCL WARN NET/OFI Unable to register memory (type = 1) for device 0. RC: 12, Error: Cannot allocate memory\n";
+    for (text, symptom, read) in [
+        (start.to_owned(), Some("symptom/hang"), "Init COMPLETE"),
+        (start.to_owned() + &end, Some("symptom/low-bandwidth-with-gpudirect"), "the start of the log"),
+        (returned.to_owned(), Some("symptom/hang"), "NCCL WARN"),
+        (returned.to_owned() + &end, Some("symptom/low-bandwidth-with-gpudirect"), "the start of the log"),
+        (returned.replace("-> 2", "-> 7"), Some("symptom/low-bandwidth-with-gpudirect"), "the start of the log"),
+        (socket("a") + &socket("b"), Some("symptom/falls-back-to-sockets"), "NET/IB"),
+        (socket("a"), None, ""),
+        ("a:1:1 [0] x.cc:1 NCCL WARN something new\n".into(), Some("symptom/hang"), "by time"),
+        (ofi.to_owned() + returned, None, ""),
+    ] {
+        let a = answer(&text);
+        let first = a.undecided.first();
+        assert_eq!(first.map(|u| u.symptom), symptom, "{text}: {:?}", a.undecided);
+        assert!(first.is_none_or(|u| u.read[0].contains(read)), "{text}: {:?}", a.undecided);
+    }
+    assert_eq!(ids(&answer(ofi)), ["ib/memlock"]);
+}
+
+#[test]
+fn another_programs_variable_is_not_nccls() {
+    let failed = "ib_device.c:1171 UCX  ERROR   ibv_create_ah(dlid=49152 sl=0 port=1 sgid_index=3) on mlx5_0 failed: Connection timed out\n";
+    let a = answer(failed);
+    assert_eq!(ids(&a), ["ib/gid-index"]);
+    let remedy = format!("{:?}", a.causes[0].remedy);
+    assert!(remedy.contains("UCX_IB_GID_INDEX") && !remedy.contains("NCCL_IB_GID_INDEX"), "{remedy}");
+    assert!(a.undecided.is_empty(), "it is among the causes: {:?}", a.undecided);
+}
+
+#[test]
+fn a_search_has_nics_only_where_the_job_spans_nodes() {
+    let search = "a:100:200 [0] NCCL INFO Pattern 4, crossNic 0, nChannels 4, bw 24.000000/12.000000, type NVL/PIX, sameChannels 0\n";
+    for (more, inter, nics) in
+        [("", None, None), ("a:100:200 [0] NCCL INFO  0 : NET/0 GPU/0 NET/0\n", Some(12.0), Some("PIX"))]
+    {
+        let a = answer(&format!("{search}{more}"));
+        let s = &a.jobs[0].searches[0];
+        assert_eq!((s.pattern, s.channels, s.intra_gb_per_s, s.gpus.as_str()), ("ring", 4, 24.0, "NVL"));
+        assert_eq!((s.inter_gb_per_s, s.nics.as_deref()), (inter, nics));
+    }
+}
+
 #[test]
 fn the_consequence_is_not_the_cause() {
     let text = "[2026-01-01 10:00:05] a:1:2 [0] misc/socket.cc:1 NCCL WARN socketProgress: Connection closed by remote peer b<1>\n\

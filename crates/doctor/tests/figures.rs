@@ -127,6 +127,49 @@ fn a_curve_that_rises_is_the_tests() {
     assert_eq!(ids(&a.figures[0]), ["test/too-small"], "{:?}", a.figures);
 }
 
+/// What is left of a table whose head was not pasted: its two bandwidths show how many ranks there are.
+#[test]
+fn a_table_without_its_head() {
+    let row = |size: u64, algbw: f64, busbw: f64| {
+        format!(
+            "{size:>12}{:>14}     float     sum      -1    385.4  {algbw:.2}  {busbw:.2}      0    386.2  {algbw:.2}  {busbw:.2}      0\n",
+            size / 4
+        )
+    };
+    for (ranks, known) in [(4.0, true), (8.0, true), (63.0, false)] {
+        let factor = 2.0 * (ranks - 1.0) / ranks;
+        let text: String = [(22, 10.88), (25, 12.15), (29, 12.51)].map(|(n, v)| row(1 << n, v, v * factor)).concat();
+        let a = answer(&text, None);
+        let all = &a.figures[0].fits;
+        assert!(all.iter().any(|e| e.id == "job/no-nvlink"), "{ranks}: {all:?}");
+        let most =
+            all.iter().filter(|e| e.id == "job/few-rails").filter_map(|e| e.what.split(' ').next()?.parse().ok()).max();
+        assert!(most.is_none_or(|n: u32| f64::from(n) <= if known { ranks } else { 8.0 }), "{ranks}: {all:?}");
+        assert!(!all.iter().any(|e| e.what.contains("all of")), "how many a node has is not shown: {all:?}");
+    }
+}
+
+#[test]
+fn connections_through_shared_memory_decide() {
+    let log = "a:1:1 [0] NCCL INFO Channel 00 : 0[0] -> 1[1] via SHM/direct/direct\n";
+    let a = answer(&format!("{log}{}", all_reduce(1, "NVIDIA RTX PRO 6000", &[(1 << 30, 9.0), (8 << 30, 9.1)])), None);
+    let first = &a.figures[0].fits[0];
+    assert_eq!((first.id, first.in_log.is_some()), ("job/no-nvlink", true), "{:?}", a.figures);
+}
+
+#[test]
+fn processes_that_ran_alone_are_no_job() {
+    let rank = |pid: u32, host: &str| {
+        format!("#  Rank  0 Group  0 Pid {pid} on {host} device  0 [0x0f] NVIDIA A100-SXM4-40GB\n")
+    };
+    let a = answer(&format!("# Using devices\n{}{}{}", rank(11, "a"), rank(12, "a"), rank(11, "b")), None);
+    let c = a.causes.iter().find(|c| c.id == "job/ran-alone").unwrap_or_else(|| panic!("{a:?}"));
+    assert!(c.summary.starts_with("3 processes"), "{}", c.summary);
+    assert_eq!((c.evidence.len(), a.exit_code()), (3, 1));
+    let one = answer(&format!("# Using devices\n{}", rank(11, "a")), None);
+    assert!(one.causes.is_empty(), "{:?}", one.causes);
+}
+
 #[test]
 fn twelve_of_four_hundred_on_eight_gpus() {
     let a = answer(&all_reduce(2, H100, &[(1 << 30, 12.0), (8 << 30, 12.1)]), None);

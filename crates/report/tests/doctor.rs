@@ -5,8 +5,8 @@ mod common;
 
 use common::schema::Schema;
 use linerate_doctor::answer::{
-    Answer, Cause, Cell, Confidence, Evidence, Explanation, Failure, Figure, Gdr, Input, Job, Matrix, Next, NicList,
-    Note, Outcome, Row, Setting, Share, Undecided,
+    Answer, Cause, Cell, Confidence, Evidence, Explanation, Failure, Figure, Gdr, Input, Job, Matrix, NearestNic, Next,
+    NicList, Note, Outcome, Row, Search, Setting, Share, Undecided,
 };
 use linerate_report::Style;
 use linerate_report::doctor::{json, markdown, text};
@@ -31,6 +31,10 @@ fn net(channels: &str, devices: &str, gdr: Gdr) -> Cell {
 
 fn p2p(channels: &str) -> Cell {
     Cell { channels: channels.into(), ..Cell::default() }
+}
+
+fn near(bus: &str, path: &str, gb_per_s: f64) -> NearestNic {
+    NearestNic { gpu: format!("0000:{bus}:00.0"), nic: "NET/0".into(), path: path.into(), gb_per_s, hosts: hosts(0..1) }
 }
 
 fn job() -> Job {
@@ -58,6 +62,15 @@ fn job() -> Job {
             NicList { network: "IB".into(), nics: nics(0..6), hosts: names(&["gpu-2"]) },
         ],
         channels: Some((16, 16)),
+        paths: ["1b", "43"].map(|bus| near(bus, "PIX", 48.0)).into_iter().chain([near("9d", "SYS", 10.0)]).collect(),
+        searches: vec![Search {
+            pattern: "ring",
+            channels: 4,
+            intra_gb_per_s: 48.0,
+            inter_gb_per_s: Some(24.0),
+            gpus: "NVL".into(),
+            nics: Some("PIX".into()),
+        }],
         algorithms: vec![("Ring/Simple".into(), 12_345), ("Tree/LL".into(), 12)],
         environment: vec![
             Setting {

@@ -281,8 +281,8 @@ fn of_cut(cut: cut::Cut, name: &str) -> Vec<(String, Snapshot)> {
 }
 
 /// Lines that are of no tool.
-fn others(name: &str, (lines, first): (usize, usize)) -> Option<String> {
-    (lines > 0).then(|| format!("{name}: {lines} lines are of no tool that is read, the first is line {first}"))
+fn others(name: &str, other: (usize, usize)) -> Option<String> {
+    crate::cut::other_words(other).map(|words| format!("{name}: {words}"))
 }
 
 /// The nodes of a file that holds several tools' texts; `None` where it is one tool's, or nobody's.

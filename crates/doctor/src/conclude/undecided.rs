@@ -6,6 +6,7 @@ use crate::case::Case;
 use crate::causes::gdr::seen as gdr;
 use crate::causes::ib;
 use crate::observe::trouble::Trouble;
+use linerate_formats::nccl_log::Phase;
 use linerate_formats::nccl_log::status::Status;
 use std::collections::BTreeSet;
 
@@ -42,6 +43,9 @@ pub(super) fn undecided(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, ans
         });
     }
     sockets(case, ids, suffix, answer);
+    if ids.is_empty() {
+        unstarted(case, suffix, answer);
+    }
     let silent =
         case.job.processes.iter().all(|p| {
             case.o.process(*p).is_none_or(|p| p.network.is_none() && p.nics.is_none() && p.bootstrap.is_none())
@@ -55,13 +59,21 @@ pub(super) fn undecided(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, ans
         && case.of(&case.o.settings).next().is_none()
         && case.kernel(|_| true).is_empty()
         && ids.is_empty()
+        && answer.undecided.is_empty()
     {
+        let table = case.of(&case.o.near).next().is_some();
+        let what = if table { "which network and which connections are used" } else { "the path" };
+        let read = if case.o.has_info {
+            "the start of the log (`NET/…`, `Using network`, `Channel … via`), with NCCL_DEBUG_SUBSYS=INIT,ENV,NET,GRAPH"
+        } else {
+            "a log with NCCL_DEBUG=INFO (at WARN NCCL prints errors only)"
+        };
         answer.undecided.push(Undecided {
             symptom: "symptom/low-bandwidth-with-gpudirect",
-            summary: format!("these lines show neither networks nor connections: the path is not known{suffix}"),
+            summary: format!("these lines show neither networks nor connections: {what} is not known{suffix}"),
             evidence: Vec::new(),
             candidates: Vec::new(),
-            read: vec!["a log with NCCL_DEBUG=INFO (at WARN NCCL prints errors only)".to_owned()],
+            read: vec![read.to_owned()],
         });
     }
     let others: Vec<_> = case.failures(|t| {
@@ -84,6 +96,11 @@ pub(super) fn undecided(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, ans
         && answer.undecided.is_empty()
         && (!harmful.is_empty() || !torch.is_empty())
     {
+        let first = if harmful.is_empty() {
+            "the lines before these: NCCL prints the reason as a warning (`NCCL WARN`) in the log of the rank that failed first"
+        } else {
+            "the logs of all ranks: the first warning (`NCCL WARN`) by time is of the rank that failed first"
+        };
         let groups = harmful.iter().map(|(_, g)| *g).chain(torch.iter().map(|(_, g)| *g));
         let evidence: Vec<Evidence> = groups.flat_map(|g| case.quotes(g).into_iter().take(1)).take(6).collect();
         answer.undecided.push(Undecided {
@@ -92,11 +109,59 @@ pub(super) fn undecided(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, ans
             evidence,
             candidates: Vec::new(),
             read: vec![
-                "the lines before these: NCCL prints the reason as a warning (`NCCL WARN`) in the log of the rank that failed first".to_owned(),
+                first.to_owned(),
                 "NCCL_DEBUG=INFO on all ranks, and the kernel's log of their nodes".to_owned(),
             ],
         });
     }
+}
+
+/// A start that did not come to its end, where nothing else says what is wrong.
+fn unstarted(case: &Case<'_>, suffix: &str, answer: &mut Answer) {
+    let connected = case.ranks().any(|r| r.phase.is_some_and(|p| p >= Phase::Complete) || !r.cells.is_empty());
+    let other = !case.failures(|_| true).is_empty()
+        || !case.frameworks(|_| true).is_empty()
+        || !case.kernel(|_| true).is_empty();
+    if connected || case.ran() || other || !answer.causes.is_empty() || !answer.undecided.is_empty() {
+        return;
+    }
+    let returned: Vec<_> = case.of(&case.o.returned).collect();
+    let begun = case.ranks().filter(|r| r.phase == Some(Phase::Start)).count();
+    let (summary, evidence) = if let Some((code, g)) = returned.first() {
+        let what = result_name(*code).map_or_else(|| format!("error {code}"), |name| format!("error {code}, {name}"));
+        (
+            format!("functions of NCCL returned {what}; the warning that says why is not in these lines{suffix}"),
+            case.quotes(g),
+        )
+    } else if begun > 0 {
+        let ranks = linerate_formats::counted(begun, "rank", "ranks");
+        (format!("{ranks} began to make a communicator, and none completed it in these lines{suffix}"), Vec::new())
+    } else {
+        return;
+    };
+    answer.undecided.push(Undecided {
+        symptom: "symptom/hang",
+        summary,
+        evidence: evidence.into_iter().take(4).collect(),
+        candidates: Vec::new(),
+        read: vec![
+            "the rest of the log: a warning (`NCCL WARN`), or `Init COMPLETE`".to_owned(),
+            "the logs of all ranks: which did not begin, which did not complete".to_owned(),
+        ],
+    });
+}
+
+/// `ncclResult_t` of NCCL's `src/nccl.h.in`.
+fn result_name(code: u32) -> Option<&'static str> {
+    const NAMES: &[&str] = &[
+        "ncclUnhandledCudaError",
+        "ncclSystemError",
+        "ncclInternalError",
+        "ncclInvalidArgument",
+        "ncclInvalidUsage",
+        "ncclRemoteError",
+    ];
+    NAMES.get(usize::try_from(code).ok()?.checked_sub(1)?).copied()
 }
 
 /// Sockets of which nobody knows whether they matter.
@@ -105,7 +170,11 @@ fn sockets(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut Ans
     let sockets = !case.socket_processes().is_empty();
     let without = case.of(&case.o.no_device).next().map(|(_, g)| ("found no RDMA device", g));
     let without = without.or_else(|| Some(("cannot open libibverbs", unopened.first().filter(|_| sockets)?.1)));
-    let open = case.multi_node().is_none() && !ids.iter().any(|id| id.starts_with("net/"));
+    let known = ids.iter().any(|id| id.starts_with("net/"));
+    if sockets && case.multi_node() == Some(true) && !known {
+        answer.undecided.push(between_nodes(case, suffix));
+    }
+    let open = case.multi_node().is_none() && !known;
     let Some((what, g)) = without.filter(|_| open) else { return };
     answer.undecided.push(Undecided {
         symptom: "symptom/falls-back-to-sockets",
@@ -117,6 +186,27 @@ fn sockets(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut Ans
             "connections in the log (`via NET/…`): NCCL_DEBUG=INFO of the whole start".to_owned(),
         ],
     });
+}
+
+/// A job over several nodes on sockets, for which no line says why.
+fn between_nodes(case: &Case<'_>, suffix: &str) -> Undecided {
+    let processes = case.socket_processes();
+    let scope = case.scope(processes);
+    let scope = if scope.is_empty() { String::new() } else { format!(", on {scope}") };
+    let chosen = case.of(&case.o.networks).find(|(n, _)| Case::is_socket(case.name(*n))).map(|(_, g)| case.quotes(g));
+    let connections = || case.cells(case.net_cells().filter(|(_, c)| Case::is_socket(case.net_name(c))));
+    Undecided {
+        symptom: "symptom/falls-back-to-sockets",
+        summary: format!(
+            "the nodes talk over sockets, not RDMA{scope}; why, and whether they have RDMA, is not in these lines{suffix}"
+        ),
+        evidence: chosen.unwrap_or_else(connections).into_iter().take(3).collect(),
+        candidates: vec!["net/no-rdma-device", "net/no-libibverbs", "net/ib-disabled-by-env", "net/socket-forced"],
+        read: vec![
+            "the start of the log: `NET/IB : …`, `NCCL_… set by environment`".to_owned(),
+            "on the node: `ls /sys/class/infiniband`; in the container: `ls /dev/infiniband`".to_owned(),
+        ],
+    }
 }
 
 /// Verbs calls that fail: what each leaves as reasons, by call and error.

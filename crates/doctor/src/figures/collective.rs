@@ -24,6 +24,9 @@ const LARGEST: f64 = 392.0;
 /// GB/s that PCIe Gen5 x16 carries each way.
 const PCIE: f64 = 56.0;
 
+/// GB/s that GPUs of one host reach at most through its memory.
+const NO_PEER: f64 = 25.0;
+
 /// GB/s of NVLink of a GPU; `None`: it has none, or its name does not tell.
 fn nvlink(gpu: Option<&str>) -> Option<f64> {
     let gpu = gpu?;
@@ -51,10 +54,10 @@ pub(super) fn fits(m: &Measured<'_>, job: &Job<'_>, ceiling: Option<&Ceiling>) -
 
 /// Between hosts.
 fn between(m: &Measured<'_>, job: &Job<'_>, ceiling: Option<&Ceiling>, rising: bool, sure: f64, out: &mut Vec<Fit>) {
-    let ranks = job.ranks_per_host.unwrap_or(8).max(1);
+    let ranks = job.ranks_per_host.or(job.ranks.map(|n| n.min(8))).unwrap_or(8).max(1);
     // Only then is the figure the sum of what rails carry.
     if job.whole_node && !rising {
-        rails(m, ranks, ceiling, sure, out);
+        rails(m, job, ranks, ceiling, sure, out);
         slow_nics(m, ranks, ceiling, sure, out);
     }
     // Where the links are not known, what the largest nodes have bounds what may be a part of it.
@@ -103,7 +106,7 @@ fn between(m: &Measured<'_>, job: &Job<'_>, ceiling: Option<&Ceiling>, rising: b
 }
 
 /// So many ports at such a rate carry the figure.
-fn rails(m: &Measured<'_>, ranks: usize, ceiling: Option<&Ceiling>, sure: f64, out: &mut Vec<Fit>) {
+fn rails(m: &Measured<'_>, job: &Job<'_>, ranks: usize, ceiling: Option<&Ceiling>, sure: f64, out: &mut Vec<Fit>) {
     let mut found = Vec::new();
     for rate in RAILS {
         let Some(one) = payload(Port { rate: Some(rate), ..Port::default() }) else { continue };
@@ -119,12 +122,16 @@ fn rails(m: &Measured<'_>, ranks: usize, ceiling: Option<&Ceiling>, sure: f64, o
         }
     }
     for (n, rate, range) in found.iter().take(4) {
-        let all = if *n == ranks { "all of" } else { "only" };
+        let all = match job.ranks_per_host {
+            Some(ranks) if ranks == *n => "all of ",
+            Some(_) => "only ",
+            None => "",
+        };
         let ports = if *n == 1 { "port" } else { "ports" };
         let what = if *n == 1 && ranks > 1 {
             format!("only one port of {} Gb/s of each node is used", number(*rate))
         } else {
-            format!("{all} {n} {ports} of {} Gb/s of each node are used", number(*rate))
+            format!("{all}{n} {ports} of {} Gb/s of each node are used", number(*rate))
         };
         let because = format!("together they carry {} GB/s", span(*range));
         let weight = if *n == 1 { 1.3 } else { 0.9 };
@@ -169,7 +176,17 @@ fn within(m: &Measured<'_>, job: &Job<'_>, sure: f64, out: &mut Vec<Fit>) {
             ),
         );
     }
-    if link == Some(450.0) && (300.0..400.0).contains(&m.value) && job.ranks_per_host == Some(8) {
+    if link.is_none() && m.value <= NO_PEER {
+        add(
+            Why::NoNvlink,
+            Basis::Estimate,
+            0.9,
+            "the GPUs do not reach each other directly: data go through the host's memory".to_owned(),
+            "without peer-to-peer (the driver, ACS, NCCL_P2P_DISABLE, a container) 2 to 25 GB/s have been seen"
+                .to_owned(),
+        );
+    }
+    if link == Some(450.0) && (300.0..400.0).contains(&m.value) && job.ranks_per_host.or(job.ranks) == Some(8) {
         add(
             Why::NoMulticast,
             Basis::Measured,

@@ -18,6 +18,10 @@ pub(super) struct Connections {
     direct: Option<Place>,
     /// RDMA through the host's memory.
     staged: Option<Place>,
+    /// Between GPUs of one host, through its memory.
+    shared: Option<Place>,
+    /// Between GPUs of one host, directly.
+    peer: Option<Place>,
     /// Numbers of the NICs that RDMA uses, where the log has all ranks of the job.
     nics: Option<usize>,
 }
@@ -44,8 +48,17 @@ impl Connections {
         for rank in &o.ranks.all {
             for cell in rank.cells.iter().filter(|c| !any_beside || beside(c)) {
                 ranks.extend(rank.rank);
-                if cell.carrier != Carrier::Net {
-                    continue;
+                match cell.carrier {
+                    Carrier::Net => {}
+                    Carrier::CollNet => continue,
+                    Carrier::Shm => {
+                        out.shared.get_or_insert(cell.first);
+                        continue;
+                    }
+                    _ => {
+                        out.peer.get_or_insert(cell.first);
+                        continue;
+                    }
                 }
                 let is_socket = Case::is_socket(cell.net.map_or("", |n| o.name(n)));
                 let way = match (is_socket, cell.gdr) {
@@ -88,6 +101,12 @@ impl Connections {
             (Why::Detour, ..) => match (self.direct, self.staged) {
                 (None, Some(staged)) => {
                     excluded(staged, "no GDRDMA, so data between NIC and GPU go through the host's memory")
+                }
+                _ => None,
+            },
+            (Why::NoNvlink, ..) => match (self.shared, self.peer) {
+                (Some(shared), None) => {
+                    shown(shared, "connections through shared memory and none directly between GPUs")
                 }
                 _ => None,
             },

@@ -6,7 +6,7 @@ use crate::causes::perf::{counts_whole_node, ranks_per_host};
 use crate::nodes::NodeView;
 use crate::observe::Observer;
 use crate::place::Place;
-use linerate_formats::nccl_tests;
+use linerate_formats::nccl_tests::{self, Collective};
 use linerate_formats::perftest::{Kind, Memory, Run, Values};
 use linerate_topology::ceiling::{Links, Port, Range};
 use std::collections::BTreeSet;
@@ -49,6 +49,8 @@ pub(super) struct PortTest<'a> {
 pub(super) struct Job<'a> {
     /// Hosts, where ranks are listed.
     pub(super) hosts: Option<usize>,
+    /// Ranks in all, as listed; else where the table's two bandwidths show it.
+    pub(super) ranks: Option<usize>,
     /// Ranks of a host, where all have as many.
     pub(super) ranks_per_host: Option<usize>,
     /// The bus bandwidth is that of all rails of a node together.
@@ -184,12 +186,40 @@ fn collective(run: &nccl_tests::Run) -> Option<(u32, Measured<'_>)> {
         points,
         of: Of::Collective(Job {
             hosts,
+            ranks: if listed { Some(run.ranks.len()) } else { ranks_of(run, row) },
             ranks_per_host: ranks_per_host(run),
             whole_node: counts_whole_node(run, row),
             gpu,
         }),
     };
     Some((row.line, m))
+}
+
+/// Ranks of a run whose head is not there. Bus bandwidth is that of the algorithm, times 2(n-1)/n for all_reduce and (n-1)/n for what gathers or scatters
+/// (nccl-tests, doc/PERFORMANCE.md). `None`: the printed digits leave several numbers open.
+fn ranks_of(run: &nccl_tests::Run, row: &nccl_tests::Row) -> Option<usize> {
+    const MOST: u32 = 64;
+    let is = |all: &[Collective]| run.collective.as_ref().is_some_and(|c| all.contains(&c.value));
+    let times = match () {
+        () if is(&[Collective::AllReduce]) => 2.0,
+        () if is(&[Collective::AllGather, Collective::ReduceScatter]) => 1.0,
+        // No other has more bandwidth on the bus than the algorithm has.
+        () if run.collective.is_none() && row.out_of_place.is_some_and(|m| m.busbw.0 > m.algbw.0) => 2.0,
+        () => return None,
+    };
+    let rows = || run.rows.iter().flat_map(|r| [r.out_of_place, r.in_place]).flatten();
+    let fits = |n: &u32| {
+        let factor = times * f64::from(n - 1) / f64::from(*n);
+        // Both are rounded to two digits, large ones to one.
+        let digit = |v: f64| if v >= 1000.0 { 0.051 } else { 0.0051 };
+        let is = |m: nccl_tests::Measure| {
+            (m.busbw.0 - m.algbw.0 * factor).abs() <= digit(m.busbw.0) + factor * digit(m.algbw.0)
+        };
+        rows().all(is)
+    };
+    let mut all = (2..=MOST).filter(fits);
+    let one = all.next()?;
+    all.next().is_none().then_some(one as usize)
 }
 
 impl Measured<'_> {

@@ -25,8 +25,8 @@ use measured::{Measured, Of};
 
 /// Figures of one answer.
 const FIGURES: usize = 6;
-/// Explanations of one figure.
-const FITS: usize = 8;
+/// Explanations of one figure, at most: reports show fewer.
+const FITS: usize = 32;
 /// From this share of the ceiling on nothing is wrong.
 const REACHED: f64 = 0.9;
 

@@ -27,6 +27,8 @@ pub struct Inputs {
     taken: Vec<Taken>,
     /// Texts that are known and hold no facts: which say nothing unless their lines do.
     called: Vec<(String, Kind)>,
+    /// How many lines of an input are in no tool's text.
+    others: Vec<(String, String)>,
     /// What was named as a node.
     given: Vec<String>,
     links: Option<Links>,
@@ -115,6 +117,7 @@ impl Inputs {
             self.take(name, kind.tool().called, 0);
         }
         self.nodes.extend(cut.nodes);
+        self.others.extend(cut::other_words(cut.other).map(|words| (name.to_owned(), words)));
         cut.left_out.into_iter().for_each(|why| self.unread(name, why));
     }
 
@@ -135,11 +138,15 @@ impl Inputs {
         let nodes: Vec<NodeGiven<'_>> =
             self.nodes.iter().map(|(name, snapshot)| NodeGiven { name: name.clone(), snapshot }).collect();
         let mut answer = conclude_with(&self.observer, &nodes, self.links);
+        // Where lines were read as a benchmark's, a framework's or a training's, those were read among the others.
+        let counted = |kind: &str| kind.split(" and ").all(|k| matches!(k, NOTHING_KNOWN | "NCCL log" | "kernel log"));
+        self.others.retain(|(name, _)| answer.inputs.iter().any(|i| i.name == *name && counted(&i.kind)));
         answer.limits.extend(limits);
         let given = self.given.into_iter().map(|name| Taken { name, kind: SNAPSHOT, bytes: 0 });
         self.taken.into_iter().chain(given).for_each(|t| take(&mut answer, t));
         self.called.into_iter().for_each(|(name, kind)| call(&mut answer, &name, kind));
-        self.remarks.into_iter().for_each(|r| remark(&mut answer, r));
+        let others = self.others.into_iter().map(|(name, text)| Remark { name, text, unread: false });
+        self.remarks.into_iter().chain(others).for_each(|r| remark(&mut answer, r));
         answer.undecided.extend(incomplete(unread));
         answer
     }

@@ -43,6 +43,33 @@ pub struct Tuning {
     pub first: Place,
 }
 
+/// The NIC that is nearest to a GPU, by NCCL's table of paths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Near {
+    /// As printed: `GPU/0-1b000`.
+    pub(crate) gpu: Name,
+    /// As printed: `NET/0`.
+    pub(crate) net: Name,
+    /// `PIX`, `PHB`, ….
+    pub(crate) kind: Name,
+    /// Hundredths of GB/s.
+    pub(crate) centi: u32,
+}
+
+/// What NCCL's search found for a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Search {
+    /// `ring`, ….
+    pub(crate) pattern: &'static str,
+    pub(crate) channels: u32,
+    /// Of a channel within the node, and between nodes: hundredths of GB/s.
+    pub(crate) intra: u32,
+    pub(crate) inter: u32,
+    /// The longest paths between its GPUs, and from a GPU to its NIC.
+    pub(crate) gpus: Name,
+    pub(crate) nics: Name,
+}
+
 /// A variable and its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Setting {

@@ -29,7 +29,7 @@ pub use keys::{Pair, Tuning};
 
 use crate::place::FileId;
 use groups::Groups;
-use keys::{DeviceList, GdrNic, PluginEvent, QueuePair, Recovered, Setting};
+use keys::{DeviceList, GdrNic, Near, PluginEvent, QueuePair, Recovered, Search, Setting};
 use linerate_formats::dmesg::Requester;
 use linerate_formats::{nccl_tests, perftest, torch_log, train_steps};
 use names::{Name, Names};
@@ -69,6 +69,12 @@ pub struct Observer {
     pub(crate) frameworks: Groups<FrameworkTrouble>,
     /// Pairs of GPU and NIC.
     pub(crate) pairs: Groups<Pair>,
+    /// Errors that functions of NCCL returned (`ncclResult_t`).
+    pub(crate) returned: Groups<u32>,
+    /// For each GPU the NIC that is nearest.
+    pub(crate) near: Groups<Near>,
+    /// What NCCL's search found.
+    pub(crate) searches: Groups<Search>,
     /// NICs that can and cannot use GPU memory, with the reason that is printed.
     pub(crate) gdr_nics: Groups<GdrNic>,
     /// Lists of devices by network.
@@ -87,6 +93,8 @@ pub struct Observer {
     pub(crate) tuning: Vec<Tuning>,
     /// Whether GPUs can multicast.
     pub(crate) multicast: Groups<bool>,
+    /// Lines of level INFO were seen.
+    pub(crate) has_info: bool,
     /// The library is RCCL: it says so, looks for a plugin of that name, or was built there.
     pub(crate) rccl: bool,
     /// perftest said that its buffer is in a GPU.

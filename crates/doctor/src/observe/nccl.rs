@@ -163,6 +163,7 @@ impl Observer {
 
     fn message(&mut self, place: Place, l: &Line<'_>, message: Message<'_>) {
         self.rccl |= l.message.starts_with("RCCL version") || l.source.is_some_and(|s| s.contains("/rccl/"));
+        self.has_info |= l.level == Level::Info;
         let file = self.file(place.file);
         file.nccl += 1;
         file.understood += u64::from(message != Message::Other);

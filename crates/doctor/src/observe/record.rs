@@ -1,12 +1,13 @@
 //! What a message of NCCL adds to the state.
 
 use super::Observer;
-use super::keys::{DeviceList, GdrNic, Listed, Named, Pair, PluginEvent, QueuePair, Setting};
+use super::keys::{DeviceList, GdrNic, Listed, Named, Near, Pair, PluginEvent, QueuePair, Search, Setting};
 use crate::observe::groups::Seen;
 use crate::observe::names::Names;
 use crate::observe::trouble::{ToolTrouble, Trouble};
 use crate::place::{FileId, Place};
 use linerate_formats::nccl_log;
+use linerate_formats::nccl_log::graph::{self, Graph};
 use linerate_formats::nccl_log::stamp::Stamp;
 use linerate_formats::nccl_log::status::Status;
 use linerate_formats::nccl_log::{Failure, Level, Line, Message, Plugin, stamp};
@@ -158,6 +159,25 @@ impl Observer {
             }
             Message::SlowLink { .. } => {
                 self.tools.add(ToolTrouble::SlowLink, &seen);
+            }
+            Message::Graph(Graph::Paths { from, to }) if from.starts_with("GPU/") => {
+                if let Some(graph::Path { to, centi, kind, .. }) = graph::nearest_net(to) {
+                    let near = Near { gpu: names.id(from), net: names.id(to), kind: names.id(kind), centi };
+                    self.near.add(near, &seen);
+                }
+            }
+            Message::Graph(Graph::Search(found)) if found.channels > 0 => {
+                let graph::Search { channels, intra, inter, gpus, nics, .. } = found;
+                let (gpus, nics) = (names.id(gpus), names.id(nics));
+                if let Some(pattern) = found.name() {
+                    self.searches.add(Search { pattern, channels, intra, inter, gpus, nics }, &seen);
+                }
+            }
+            Message::Graph(Graph::Channel { has_net: true }) => p.spans_nodes = true,
+            Message::Graph(_) | Message::Setup => {}
+            // 7 is `ncclInProgress`.
+            Message::Returned { code, .. } if !matches!(code, 0 | 7) => {
+                self.returned.add(code, &seen);
             }
             Message::Ring { .. } | Message::Returned { .. } | Message::Connected => {}
             Message::Collective { .. } | Message::Tuning { .. } | Message::Other => {}

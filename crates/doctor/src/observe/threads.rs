@@ -59,6 +59,8 @@ pub struct Process {
     pub(crate) bootstrap: Option<Named>,
     /// NICs that can and cannot use GPU memory.
     pub(crate) gdr_nics: GdrCount,
+    /// NCCL's search has NICs in its channels.
+    pub(crate) spans_nodes: bool,
     /// Lines that were asked for the release.
     pub(crate) wordings: u16,
 }
@@ -163,6 +165,7 @@ impl Process {
             dmabuf: None,
             bootstrap: None,
             gdr_nics: GdrCount::default(),
+            spans_nodes: false,
             wordings: 0,
         }
     }

@@ -173,6 +173,9 @@ pub(super) fn warning(text: &str) -> Failure<'_> {
         if let Some(trouble) = efa(text) {
             return Failure::Socket { trouble, peer: None };
         }
+        if let Some(error) = registration(text) {
+            return Failure::Verbs { call: "fi_mr_reg", error, errno: None, detail: "" };
+        }
         return if super::plugin::ofi(text).is_some() { Failure::Plugin(text) } else { Failure::Other(text) };
     }
     verbs(text)
@@ -183,6 +186,12 @@ pub(super) fn warning(text: &str) -> Failure<'_> {
         .or_else(|| cuda(text))
         .or_else(|| named(text))
         .unwrap_or(Failure::Other(text))
+}
+
+/// Why libfabric did not register memory: `NET/OFI Unable to register memory (type = 1) for device 0. RC: 12, Error: Cannot allocate memory`.
+fn registration(text: &str) -> Option<&str> {
+    let rest = after(text, "NET/OFI Unable to register memory")?;
+    after(rest, ", Error: ").map(str::trim).filter(|e| matches!(*e, "Cannot allocate memory" | "Bad address"))
 }
 
 fn verbs(text: &str) -> Option<Failure<'_>> {

@@ -6,6 +6,7 @@ use super::cursor::{after_int, hex, int, uint, word};
 use super::env;
 use super::failure::{self, Completion, Failure};
 use super::gdr::{self, GdrPair};
+use super::graph::{self, Graph};
 use super::line::{Level, Line};
 use super::plugin::{self, Plugin};
 use crate::text::after;
@@ -129,6 +130,10 @@ pub enum Message<'a> {
         /// `PCI/0-65000 (104c823200000000)`.
         to: &'a str,
     },
+    /// The machine as NCCL sees it, and what its search found.
+    Graph(Graph<'a>),
+    /// What NCCL sets up as a matter of course: affinities, trees, thresholds.
+    Setup,
     /// A function returned an error: `transport/net.cc:1134 -> 6`.
     Returned {
         /// Where, in NCCL's source.
@@ -225,12 +230,26 @@ fn info(text: &str) -> Option<Message<'_>> {
             text.get(44..).map(|name| Message::Plugin(Plugin::Loaded("NET", name.trim())))
         }
         b'0'..=b'9' => numbers(text),
-        b'+' => slow_link(text),
         b'[' => text.split_once("] ").and_then(|(_, rest)| starts_comm(rest)),
         _ => None,
     }
+    .or_else(|| slow_link(text.trim_start()))
+    .or_else(|| graph::read(text).map(Message::Graph))
+    .or_else(|| SETUP.iter().any(|s| text.starts_with(s)).then_some(Message::Setup))
     .or_else(|| rare(text))
 }
+
+/// How lines begin of which nothing follows.
+const SETUP: &[&str] = &[
+    "Trees ",
+    "Tree ",
+    "Setting affinity for GPU ",
+    "P2P Chunksize set to ",
+    "threadThresholds ",
+    "Threads per block : ",
+    "Check P2P Type ",
+    "Connected all trees",
+];
 
 fn starts_c(text: &str) -> Option<Message<'_>> {
     if let Some(rest) = text.strip_prefix("Coll ").or_else(|| text.strip_prefix("CollNet ")) {

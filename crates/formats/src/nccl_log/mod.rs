@@ -15,6 +15,7 @@ pub mod distance;
 pub(crate) mod env;
 mod failure;
 mod gdr;
+pub mod graph;
 mod line;
 mod message;
 mod net;

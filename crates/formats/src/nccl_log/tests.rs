@@ -341,3 +341,74 @@ mod any {
         }
     }
 }
+
+/// Lines of releases 2.8 to 2.30 and of RCCL.
+#[test]
+fn graphs() {
+    use graph::{Graph, Path, Search};
+    let search = |pattern, channels, intra, inter, gpus, nics| {
+        Graph::Search(Search { pattern, channels, intra, inter, gpus, nics })
+    };
+    let paths = |from, to| Graph::Paths { from, to };
+    for (text, want) in [
+        ("=== System : maxBw 48.0 totalBw 370.8 ===", Some(Graph::Tree)),
+        ("=== System : maxWidth 12.0 totalWidth 24.0 ===", Some(Graph::Tree)),
+        ("==========================================", Some(Graph::Tree)),
+        ("CPU/FFFFFFFFFFFFFFFF (1/1/1)", Some(Graph::Tree)),
+        ("+ PCI[24.0] - PCI/0-1000 (1002147800000000)", Some(Graph::Tree)),
+        ("+ NET[50.0] - NET/0-c (0/d4f9fc0003ae6d94/1/50.000000)", Some(Graph::Tree)),
+        ("              + XGMI[24.0] - DEV/0-e000", Some(Graph::Tree)),
+        ("GPU/80 :GPU/80 (0/5000.000000/LOC)", Some(paths("GPU/80", "GPU/80 (0/5000.000000/LOC)"))),
+        ("NET/0 :GPU/80 (3/0.312500/PHB) ", Some(paths("NET/0", "GPU/80 (3/0.312500/PHB) "))),
+        (
+            "Pattern 4, crossNic 0, nChannels 1, bw 0.240000/0.240000, type LOC/PHB, sameChannels 1",
+            Some(search(4, 1, 24, 24, "LOC", "PHB")),
+        ),
+        (
+            "Pattern 4, crossNic 0, nChannels 4, speed 1.200000/1.200000, type SYS/SYS, sameChannels 0",
+            Some(search(4, 4, 120, 120, "SYS", "SYS")),
+        ),
+        (
+            "Pattern 4, crossNic 0, nChannels 1, bw 20.0/20.0, type PHB/PIX",
+            Some(search(4, 1, 2000, 2000, "PHB", "PIX")),
+        ),
+        ("Pattern 4, crossNic 0, nChannels 2, speed 12/12, nvlink 0, type 3, sameChannels 1", None),
+        (" 0 : NET/3 GPU/0 GPU/1 NET/2", Some(Graph::Channel { has_net: true })),
+        ("15 : GPU/0-b000 GPU/0-e000", Some(Graph::Channel { has_net: false })),
+        ("NET/IB : Using [0]mlx5_0:1/IB", None),
+        ("NET/Socket : No device found.", None),
+        ("GPU Direct RDMA Enabled for HCA 0 'mlx5_0'", None),
+        ("+ someone wrote this", None),
+        ("0 : a list", None),
+        ("Pattern of use", None),
+    ] {
+        let line = format!("n:1:1 [0] NCCL INFO {text}");
+        let got = match read(&line) {
+            Message::Graph(g) => Some(g),
+            _ => None,
+        };
+        assert_eq!(got.is_some(), want.is_some(), "{text}: {:?}", read(&line));
+        assert_eq!(graph::read(text), want, "{text}");
+    }
+    let slow = "n:1:1 [0] NCCL INFO              + PCI[0.2] - PCI/0-65000 (104c823200000000)";
+    assert!(matches!(read(slow), Message::SlowLink { centi: 20, .. }));
+    let row = "GPU/0-1b000 (0/5000.0/LOC) CPU/0 (2/24.0/PHB) NET/0 (3/12.0/PIX) NET/1 (6/10.0/SYS) NET/2 (5/12.0/PHB) NET/3 (";
+    assert_eq!(graph::paths(row).count(), 5);
+    assert_eq!(graph::nearest_net(row), Some(Path { to: "NET/0", hops: 3, centi: 1200, kind: "PIX" }));
+    // More bandwidth is nearer than a shorter path.
+    let nearest = graph::nearest_net("NET/0 (3/3.1/PIX) NET/1 (5/24.0/PHB)");
+    assert_eq!(nearest.map(|p| p.to), Some("NET/1"));
+    assert_eq!(graph::nearest_net("GPU/0 (0/5000.0/LOC)"), None);
+    for (name, address) in [
+        ("GPU/0-1b000", Some("0000:1b:00.0")),
+        ("GPU/AB000", Some("0000:ab:00.0")),
+        ("GPU/0-118000", Some("0001:18:00.0")),
+        ("GPU/80", Some("0000:00:08.0")),
+        ("GPU/435e00000", Some("435e:00:00.0")),
+        ("GPU/0-0-47000", Some("0000:47:00.0")),
+        ("GPU/x", None),
+        ("GPU", None),
+    ] {
+        assert_eq!(graph::address(name).map(|a| a.to_string()).as_deref(), address, "{name}");
+    }
+}

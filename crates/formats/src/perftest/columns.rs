@@ -110,7 +110,8 @@ pub(super) fn whole_row(line: u32, bytes: &[u8], columns: &Columns) -> Option<Ro
 
 /// A row below the header.
 pub(super) fn row(line: u32, text: &str, columns: &Columns) -> Option<Result<Row, Why>> {
-    let all: Vec<&str> = words(text).take(32).collect();
+    // Tickets have the figure that matters in bold.
+    let all: Vec<&str> = words(text).map(|w| w.trim_matches('*')).take(32).collect();
     // Rows of the same table have blanks in front or not; other lines do not begin with two numbers.
     let size: u64 = all.first()?.parse().ok()?;
     all.get(1)?.parse::<f64>().ok()?;

@@ -105,6 +105,10 @@ fn units_are_exact() {
         panic!()
     };
     assert_eq!(b.average.map(Bandwidth::gbps), Some(Gbps(184.94)));
+    // As tickets have it: what matters is bold.
+    let bold = table("Gb/sec", " 1024      1000             0.00               **181.46**            0.346100");
+    let Some(Values::Bandwidth(b)) = bold else { panic!() };
+    assert_eq!(b.average.map(Bandwidth::gbps), Some(Gbps(181.46)));
     // Tests of a duration print zero for the peak that they did not measure.
     let Some(Values::Bandwidth(b)) =
         table("Gb/sec", " 65536      10384867         0.00               181.46 \t\t     0.346100")

@@ -170,6 +170,12 @@ fn ran(job: &Job, out: &mut dyn Write) -> io::Result<()> {
         let differs = differs.map(|d| format!(": **differs**, {}", inline(&d))).unwrap_or_default();
         writeln!(out, "- NICs: {}{differs}", inline(&text))?;
     }
+    for text in words::paths(&job.paths, LIST).iter().take(ROWS) {
+        writeln!(out, "- Paths: {}", inline(text))?;
+    }
+    for s in job.searches.iter().take(ROWS) {
+        writeln!(out, "- Search: {}", inline(&words::search(s)))?;
+    }
     for s in job.environment.iter().take(ROWS) {
         let only = s.only.as_deref().map(|o| format!(" ({} only)", inline(o))).unwrap_or_default();
         let does = s.does.as_deref().map(|d| format!(": {}", inline(d))).unwrap_or_default();

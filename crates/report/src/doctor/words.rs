@@ -1,13 +1,43 @@
 //! Words that all forms share: the verdict, sizes, shortened lists.
 
 use crate::compact;
-use linerate_doctor::answer::{Answer, Cause, Figure, Gdr, Input, Job, NOTHING_KNOWN, NicList, Row};
+use linerate_doctor::answer::{
+    Answer, Cause, Figure, Gdr, Input, Job, NOTHING_KNOWN, NearestNic, NicList, Row, Search,
+};
 pub(crate) use linerate_formats::{counted, thousands};
 use linerate_rules::Severity;
 use std::borrow::Cow;
 
 /// Members of a list before the rest becomes a number.
 pub(super) const LIST: usize = 8;
+
+/// How near the NICs are: GPUs with equal paths share a line.
+pub(super) fn paths(all: &[NearestNic], max: usize) -> Vec<String> {
+    let mut equal: Vec<(&NearestNic, Vec<String>)> = Vec::new();
+    for p in all {
+        match equal.iter_mut().find(|(q, _)| q.path == p.path && q.gb_per_s.total_cmp(&p.gb_per_s).is_eq()) {
+            Some((_, gpus)) => gpus.push(p.gpu.clone()),
+            None => equal.push((p, vec![p.gpu.clone()])),
+        }
+    }
+    let one = |(p, gpus): &(&NearestNic, Vec<String>)| {
+        let which = if equal.len() > 1 { format!(" ({})", names(gpus, max)) } else { String::new() };
+        format!("{}{which}: nearest NIC {} apart, {} GB/s", counted(gpus.len(), "GPU", "GPUs"), p.path, p.gb_per_s)
+    };
+    equal.iter().map(one).collect()
+}
+
+/// What NCCL's search found, in a line.
+pub(super) fn search(s: &Search) -> String {
+    let channels = counted(s.channels as usize, "channel", "channels");
+    match (s.inter_gb_per_s, &s.nics) {
+        (Some(inter), Some(nics)) => format!(
+            "{}: {channels} of {inter} GB/s between nodes, {} GB/s within; GPUs {} apart, NICs {nics}",
+            s.pattern, s.intra_gb_per_s, s.gpus
+        ),
+        _ => format!("{}: {channels} of {} GB/s; GPUs {} apart", s.pattern, s.intra_gb_per_s, s.gpus),
+    }
+}
 
 /// What kind of answer it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,7 +199,7 @@ pub(super) fn input_line(i: &Input) -> String {
         parts.push(bytes(i.bytes));
     }
     if i.lines > 0 {
-        parts.push(format!("{} lines", thousands(i.lines)));
+        parts.push(counted(i.lines, "line", "lines"));
     }
     // Rounded down: 100 % is all of it.
     if let Some(tenths) = i.understood.min(i.nccl_lines).saturating_mul(1000).checked_div(i.nccl_lines) {

@@ -207,6 +207,13 @@ fn parts(path: &Path, found: Found) -> Option<Parts> {
     Some(Parts { texts: nodes.into_iter().enumerate().flat_map(of_node).collect(), left_out, other })
 }
 
+/// Says how many lines are of no tool, and which is the first: see [`Cut::other`].
+#[must_use]
+pub fn other_words((lines, first): (usize, usize)) -> Option<String> {
+    let count = linerate_formats::counted(lines, "line is", "lines are");
+    (lines > 0).then(|| format!("{count} of no tool that is read, the first is line {first}"))
+}
+
 /// The nodes of texts.
 fn assign(blocks: Vec<Block>, left_out: &mut Vec<String>) -> Vec<Node> {
     let mut beyond = 0;

@@ -3,12 +3,14 @@
 use super::PATHS_CC;
 use super::distance::{distance_words, is_low, low_limit};
 use super::seen::{incapable_processes, is_grace, lacking, missing, seen};
-use crate::answer::Confidence::{Certain, Likely};
+use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::answer::Evidence;
 use crate::case::Case;
 use crate::causes::{Advice, Cause, ENV_RST, Found};
 use crate::observe::Pair;
 use crate::observe::groups::Group;
+use crate::observe::keys::Near;
+use linerate_formats::nccl_log::graph;
 use linerate_rules::Severity;
 use linerate_topology::gdr::GdrReason;
 
@@ -19,6 +21,7 @@ pub(super) static CAUSE: Cause = Cause {
     shows: &[
         "`GPU Direct RDMA Disabled for GPU … / HCA … (distance 6 > 4)`",
         "connections `via NET/IB/…` without /GDRDMA although the NICs support it",
+        "the table of paths that NCCL prints with NCCL_DEBUG_SUBSYS=GRAPH: `GPU/… :… NET/0 (5/24.0/PHB)`",
         "with a node: the distance in its topology",
     ],
     why: "By default NCCL lets GPU and NIC talk directly across PCIe switches (PXB), not through a CPU's root \
@@ -93,8 +96,14 @@ fn check(c: &Case<'_>) -> Option<Found> {
         .scope(c.scope(hit));
         return Some(node_words(found, c, &joined));
     }
-    // The NIC can, no switch in the environment: what is left is the distance.
     let capable = c.of(&c.o.gdr_nics).any(|(nic, _)| nic.able);
+    if unable.is_empty()
+        && all.is_empty()
+        && let Some(found) = by_table(c, s.any, capable)
+    {
+        return Some(found.with(lacking(c)).scope(c.scope(hit)));
+    }
+    // The NIC can, no switch in the environment: what is left is the distance.
     let node_denies = c.nodes.iter().any(|n| !n.not_direct(|r| matches!(r, GdrReason::NicLacksGdr { .. })).is_empty());
     // A node that was given and would talk directly: then it is not the distance, or not this node.
     let node_allows = c.nodes.iter().any(|n| n.all_direct() == Some(true));
@@ -107,6 +116,36 @@ fn check(c: &Case<'_>) -> Option<Found> {
         );
     }
     None
+}
+
+/// What NCCL's table of paths shows, where no level is set. `lacks`: connections lack GPUDirect RDMA; otherwise none are shown.
+fn by_table<'a>(c: &Case<'a>, lacks: bool, capable: bool) -> Option<Found> {
+    let may_matter = lacks || c.multi_node() == Some(true) && c.socket_processes().is_empty();
+    if !may_matter || c.env("NCCL_NET_GDR_LEVEL").is_some() {
+        return None;
+    }
+    let near: Vec<(Near, &'a Group)> = c.of(&c.o.near).collect();
+    let is_far = |n: &Near| matches!(c.name(n.kind), "PHB" | "SYS");
+    let (first, g) = near.iter().find(|(n, _)| is_far(n))?;
+    let far = near.iter().filter(|(n, _)| is_far(n)).count();
+    let gpu = graph::address(c.name(first.gpu)).map_or_else(|| c.name(first.gpu).to_owned(), |a| a.to_string());
+    let which = if far < near.len() { format!(" ({far} of {} GPUs are so)", near.len()) } else { String::new() };
+    let words = format!(
+        "the NIC nearest to GPU {gpu}, {}, is {} apart{which}; by default NCCL uses GPUDirect RDMA up to PXB",
+        c.name(first.net),
+        c.name(first.kind)
+    );
+    let (confidence, because) = match (lacks, capable) {
+        (true, true) => {
+            (Certain, "NCCL's own table of paths says so; the NICs can use GPU memory, and the connections lack it")
+        }
+        (true, false) => (Likely, "NCCL's own table of paths says so, and the connections lack it"),
+        (false, true) => (Likely, "NCCL's own table of paths says so; no connection is shown"),
+        (false, false) => {
+            (Possible, "NCCL's own table of paths says so; neither a connection nor what the NICs can is shown")
+        }
+    };
+    Some(Found::new(confidence, words, because).with(c.quotes(g).into_iter().take(2)))
 }
 
 /// Adds what the node's topology says.

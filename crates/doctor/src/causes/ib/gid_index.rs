@@ -7,7 +7,7 @@ use crate::causes::{Advice, Cause, ENV_RST, Found, nccl};
 use crate::observe::groups::Group;
 use crate::observe::trouble::Trouble;
 use linerate_formats::nccl_log::status::Status;
-use linerate_rules::Severity;
+use linerate_rules::{Remedy, Severity};
 
 pub(super) static CAUSE: Cause = Cause {
     id: "ib/gid-index",
@@ -82,9 +82,14 @@ fn check(c: &Case<'_>) -> Option<Found> {
         } else {
             return None;
         };
+        let rules = ["rdma/gid-table", "rdma/gid-ndev"];
+        if g.quotes.iter().all(|q| q.text.contains("UCX ")) {
+            let words = format!("{call} of UCX failed: {error}");
+            return Some(Found::new(sure.min(Likely), words, why).shown(c, g).fix(Some(of_ucx())).join(c, &rules));
+        }
         let index = forced.map(|(v, _)| format!(" with NCCL_IB_GID_INDEX={v}")).unwrap_or_default();
         let words = format!("{call} failed{index}: {error}");
-        return Some(Found::new(sure, words, why).shown(c, g).with(set).join(c, &["rdma/gid-table", "rdma/gid-ndev"]));
+        return Some(Found::new(sure, words, why).shown(c, g).with(set).join(c, &rules));
     }
     let (_, g) = early.first()?;
     if c.ran() {
@@ -108,6 +113,16 @@ fn check(c: &Case<'_>) -> Option<Found> {
             .with(c.quotes(g))
             .with(set),
     )
+}
+
+/// UCX takes variables of its own.
+fn of_ucx() -> Remedy {
+    Advice::Environment(
+        "Unset UCX_IB_GID_INDEX, or set it to the RoCE v2 entry with the port's address; UCX does not read NCCL's variables",
+        &[],
+        &["UCX_IB_GID_INDEX"],
+    )
+    .remedy()
 }
 
 /// Hints of NCCL that name the GID index.

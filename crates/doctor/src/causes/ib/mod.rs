@@ -60,7 +60,7 @@ fn no_memory(error: &str) -> bool {
 
 /// Calls that register memory.
 fn registers(call: &str) -> bool {
-    call.starts_with("ibv_reg_")
+    call.starts_with("ibv_reg_") || call == "fi_mr_reg"
 }
 
 fn is_down(event: &str) -> bool {

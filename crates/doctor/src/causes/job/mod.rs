@@ -4,6 +4,7 @@ mod bootstrap_unreachable;
 mod collective_mismatch;
 mod open_files;
 mod peer_exited;
+mod ran_alone;
 mod straggler;
 mod version_mismatch;
 
@@ -14,6 +15,7 @@ use linerate_rules::Source;
 pub(super) static CAUSES: &[&Cause] = &[
     &version_mismatch::CAUSE,
     &collective_mismatch::CAUSE,
+    &ran_alone::CAUSE,
     &open_files::CAUSE,
     &bootstrap_unreachable::CAUSE,
     &peer_exited::CAUSE,

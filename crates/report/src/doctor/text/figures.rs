@@ -6,6 +6,9 @@ use crate::style::Tone;
 use linerate_doctor::answer::Figure;
 use std::io;
 
+/// Explanations of a figure that are usually shown.
+const FITS: usize = 8;
+
 impl Terminal<'_, '_> {
     pub(super) fn figures(&mut self) -> io::Result<()> {
         let all = &self.answer.figures;
@@ -31,7 +34,8 @@ impl Terminal<'_, '_> {
                 if f.ceiling.is_some() { "no known cause" } else { "nothing unusual, as far as a table alone shows" };
             self.page.field(2, "fits", what)?;
         }
-        for (i, e) in f.fits.iter().enumerate() {
+        let shown = self.page.shown(FITS);
+        for (i, e) in f.fits.iter().take(shown).enumerate() {
             let label = if i == 0 { "fits" } else { "" };
             self.page.field(2, label, &format!("{} {}", i + 1, e.what))?;
             let mut why = format!("{} [{}]", e.because, e.basis);
@@ -43,8 +47,9 @@ impl Terminal<'_, '_> {
             }
             self.page.text(13, Tone::Dim, &why)?;
         }
-        if f.fits_left_out > 0 {
-            self.page.field(2, "", &format!("and {} more", f.fits_left_out))?;
+        let more = f.fits.len().saturating_sub(shown) + f.fits_left_out;
+        if more > 0 {
+            self.page.field(2, "", &format!("and {more} more (--verbose)"))?;
         }
         for n in &f.excluded {
             self.page.field(2, "not", &format!("{}: {}", n.what, n.why))?;

@@ -57,6 +57,8 @@ impl Terminal<'_, '_> {
                 }
             }
         }
+        self.page.fields(2, "paths", words::paths(&job.paths, max))?;
+        self.page.fields(2, "search", job.searches.iter().map(words::search))?;
         if let Some((low, high)) = job.channels {
             let (tone, text) =
                 if low == high { (Tone::Plain, low.to_string()) } else { (Tone::Warn, format!("{low} to {high}")) };
