@@ -70,12 +70,19 @@ pub(crate) fn content(text: &str) -> impl Iterator<Item = &str> {
 fn sign(line: &str) -> Option<usize> {
     let bytes = line.as_bytes();
     let usual = memchr::memchr3(b'$', b'#', b'>', bytes);
-    memchr::memchr(b'%', bytes.get(..usual.unwrap_or(bytes.len()))?).or(usual)
+    let at = memchr::memchr(b'%', bytes.get(..usual.unwrap_or(bytes.len()))?).or(usual)?;
+    (bytes.get(at) != Some(&b'#') || !is_comment(line.get(..at)?)).then_some(at)
+}
+
+/// Whether what is before a `#` makes a comment of the rest: `- utility # nvidia-smi`. A root's prompt is one word (`host:~ # `), or names the user.
+fn is_comment(before: &str) -> bool {
+    let behind_env = before.trim_start().strip_prefix('(').and_then(|b| b.split_once(')')).map_or(before, |(_, b)| b);
+    before.ends_with([' ', '\t']) && !before.contains('@') && behind_env.split_whitespace().nth(1).is_some()
 }
 
 fn prompt(kinds: &[Kind], line: &str) -> Option<Kind> {
     let prompted = sign(line).and_then(|at| program(kinds, behind_prompts(behind_spaces(line.get(at + 1..)?))));
-    prompted.or_else(|| program(kinds, heading::command(line, is_first)?))
+    prompted.or_else(|| program(kinds, heading::command(line, may_be_program)?))
 }
 
 /// Whether a line may be a heading that names a command, by its first byte and its last one.
@@ -89,10 +96,8 @@ fn program(kinds: &[Kind], command: &str) -> Option<Kind> {
     let (first, args) = word(command);
     let (path, args) = if first == "sudo" { word(args) } else { (first, args) };
     let name = path.bytes().rposition(|b| b == b'/').map_or(0, |at| at + 1);
-    // Most words behind a `#` are no program's name, and their first byte shows it.
-    path.as_bytes().get(name).filter(|b| is_first(**b))?;
     let program = path.get(name..)?;
-    let its = PROGRAMS.get(program)?;
+    let its = has_length(program.as_bytes(), program.len()).then(|| PROGRAMS.get(program))??;
     let fits = |k: &Kind| kinds.contains(k) && k.tool().commands.iter().any(|c| c.is(program, args));
     its.iter().copied().find(fits)
 }
@@ -133,15 +138,34 @@ static PROGRAMS: LazyLock<HashMap<&'static str, Vec<Kind>>> = LazyLock::new(|| {
     out
 });
 
-/// Whether the name of one, or `sudo`, begins so.
-fn is_first(byte: u8) -> bool {
-    byte == b's' || FIRSTS.get(usize::from(byte)).is_some_and(|is| *is)
+/// Whether a text may begin with a program's name, or its path: of most words behind a `#`, the first byte and the length show that they are none.
+fn may_be_program(text: &[u8]) -> bool {
+    let is_of_name = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
+    let most = text.get(..LONGEST + 1).unwrap_or(text);
+    let word = most.iter().position(|b| !is_of_name(b)).and_then(|end| most.get(..end)).unwrap_or(most);
+    // A rule may touch the name: `---ibstat---`.
+    let name = word.iter().rposition(|b| *b != b'-').map_or(0, |at| at + 1);
+    text.first() == Some(&b'/') || word.starts_with(b"sudo") || has_length(word, name)
 }
 
-/// The bytes with which their names begin.
-static FIRSTS: LazyLock<[bool; 256]> = LazyLock::new(|| {
-    let firsts: BTreeSet<u8> = PROGRAMS.keys().filter_map(|name| name.bytes().next()).collect();
-    std::array::from_fn(|b| u8::try_from(b).is_ok_and(|b| firsts.contains(&b)))
+/// Whether a program's name begins with this word's first byte and is so long.
+fn has_length(word: &[u8], len: usize) -> bool {
+    let lengths = word.first().and_then(|b| LENGTHS.get(usize::from(*b))).copied().unwrap_or_default();
+    len <= LONGEST && lengths >> len & 1 == 1
+}
+
+/// The longest name of a program.
+const LONGEST: usize = 63;
+
+/// By the first byte of their names, how long those are: a bit for each length.
+static LENGTHS: LazyLock<[u64; 256]> = LazyLock::new(|| {
+    let mut out = [0; 256];
+    for name in PROGRAMS.keys().filter(|n| n.len() <= LONGEST) {
+        if let Some(lengths) = name.bytes().next().and_then(|b| out.get_mut(usize::from(b))) {
+            *lengths |= 1 << name.len();
+        }
+    }
+    out
 });
 
 /// By the file's name, where it begins with a tool's. Tools with several outputs need more than their name.

@@ -167,12 +167,18 @@ fn is_seconds(inside: &[u8]) -> bool {
 /// The address of `18:00.0 3D controller: …`. A time of day looks like one; a class makes the difference.
 pub(super) fn function(line: &str) -> Option<Bdf> {
     const CLASSES: &[&str] = &["controller", "bridge", "accelerator", "Class ", "[0", "[1", "peripheral", "Bridge"];
-    if let Some(bdf) = lspci::in_group(line) {
+    // "IOMMU group 12", "Group: 12".
+    let may_name_group = first(line).is_none_or(|b| matches!(b, b'I' | b'i' | b'G' | b'g') || !b.is_ascii_graphic());
+    if may_name_group && let Some(bdf) = lspci::in_group(line) {
         return Some(bdf);
     }
-    let line = lspci::without_group(line);
+    let line = if may_name_group { lspci::without_group(line) } else { line };
     let end = line.bytes().take(13).position(|b| b == b' ').filter(|end| (7..=12).contains(end))?;
     let (first, rest) = (line.get(..end)?, line.get(end + 1..)?);
+    // Most lines that begin so are numbers or words.
+    if !matches!(first.as_bytes(), [.., b'.', _]) {
+        return None;
+    }
     let address = first.parse().ok()?;
     let (class, _) = rest.split_once(": ")?;
     (class.len() < 60 && CLASSES.iter().any(|c| class.contains(c))).then_some(address)
