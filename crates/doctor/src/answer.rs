@@ -145,7 +145,7 @@ pub struct Setting {
     pub name: String,
     /// Value.
     pub value: String,
-    /// Processes that have it; `None` where all have.
+    /// Who has it, in words: `gpu-1, gpu-2 only`, or that a command in the text sets it; `None` where all processes have it.
     pub only: Option<String>,
     /// What it does in this release.
     pub does: Option<String>,

@@ -287,15 +287,30 @@ fn environment(case: &Case<'_>) -> Vec<Setting> {
             Setting {
                 name: s.name.clone(),
                 value: s.value.clone(),
-                only: (values > 1).then(|| some(&case.hosts(mine), 3)),
+                only: (values > 1).then(|| format!("{} only", some(&case.hosts(mine), 3))),
                 does: worst.and_then(|j| j.what.clone()),
                 verdict: verdict.map(|j| format!("{}: {}", j.kind.name(), j.message)),
                 at: g.quotes.first().map(|q| case.evidence(q).at).unwrap_or_default(),
             }
         })
         .collect();
+    all.extend(launched(case));
     all.sort_by(|a, b| a.name.cmp(&b.name));
     all
+}
+
+/// What commands in the text set, where the job's own lines do not have that variable.
+fn launched(case: &Case<'_>) -> Vec<Setting> {
+    let o = case.o;
+    let own = |name| case.of(&o.settings).any(|(s, _)| s.name == name);
+    let of = |(s, g): (keys::Setting, &Group)| Setting {
+        name: o.name(s.name).to_owned(),
+        value: o.name(s.value).to_owned(),
+        only: Some("by a command in the text; whether for this job is not shown".to_owned()),
+        at: g.quotes.first().map(|q| case.evidence(q).at).unwrap_or_default(),
+        ..Setting::default()
+    };
+    case.of(&o.launched).filter(|(s, _)| !own(s.name)).map(of).collect()
 }
 
 /// What judgements of variables depend on, as far as the job shows it.

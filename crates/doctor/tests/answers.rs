@@ -183,6 +183,20 @@ fn what_is_wrong_without_a_cause_is_never_nothing() {
 }
 
 #[test]
+fn what_a_command_sets_is_listed_and_no_cause() {
+    let socket = |host: &str| format!("{host}:1:1 [0] NCCL INFO Using network Socket\n");
+    let a = answer(&format!("export NCCL_IB_DISABLE=1\n{}{}", socket("a"), socket("b")));
+    assert!(a.causes.is_empty(), "{:?}", ids(&a));
+    let set = &a.jobs[0].environment[0];
+    assert_eq!((set.name.as_str(), set.value.as_str(), set.only.is_some()), ("NCCL_IB_DISABLE", "1", true));
+    assert!(a.undecided[0].evidence.iter().any(|e| e.text.contains("export")), "{:?}", a.undecided);
+    // The job's own line counts.
+    let own = "a:1:1 [0] NCCL INFO NCCL_IB_DISABLE set by environment to 0.\n";
+    let a = answer(&format!("export NCCL_IB_DISABLE=1\n{own}{}{}", socket("a"), socket("b")));
+    assert_eq!(a.jobs[0].environment.iter().map(|s| s.value.as_str()).collect::<Vec<_>>(), ["0"]);
+}
+
+#[test]
 fn another_programs_variable_is_not_nccls() {
     let failed = "ib_device.c:1171 UCX  ERROR   ibv_create_ah(dlid=49152 sl=0 port=1 sgid_index=3) on mlx5_0 failed: Connection timed out\n";
     let a = answer(failed);

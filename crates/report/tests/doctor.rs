@@ -76,7 +76,7 @@ fn job() -> Job {
             Setting {
                 name: "NCCL_NET_GDR_LEVEL".into(),
                 value: "PIX".into(),
-                only: Some("8 processes on gpu-2".into()),
+                only: Some("8 processes on gpu-2 only".into()),
                 does: Some("GPUDirect RDMA up to one PCIe switch between GPU and NIC".into()),
                 verdict: Some("below the default PXB: turns GPUDirect off where several switches lie between".into()),
                 at: "logs/rank16.log:12".into(),

@@ -34,7 +34,10 @@ pub(super) fn undecided(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, ans
         answer.undecided.push(Undecided {
             symptom: "symptom/gpudirect-disabled",
             summary: format!("connections over RDMA without /GDRDMA{scope}; these lines do not say why{suffix}"),
-            evidence: gdr::lacking(case),
+            evidence: gdr::lacking(case)
+                .into_iter()
+                .chain(launched(case, &["NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_READ", "NCCL_DMABUF_ENABLE"]))
+                .collect(),
             candidates: vec!["gdr/no-peer-memory", "gdr/too-far", "gdr/level-too-low-by-env", "gdr/default-off-behind-cpu"],
             read: vec![
                 "the lines `GPU Direct RDMA Enabled/Disabled` of the same job: NCCL_DEBUG=INFO with NCCL_DEBUG_SUBSYS=INIT,NET,GRAPH,ENV".to_owned(),
@@ -188,6 +191,12 @@ fn sockets(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut Ans
     });
 }
 
+/// Commands in the text that set one of these.
+fn launched(case: &Case<'_>, names: &[&str]) -> Vec<Evidence> {
+    let of = case.of(&case.o.launched).filter(|(s, _)| names.contains(&case.name(s.name)));
+    of.flat_map(|(_, g)| case.quotes(g).into_iter().take(1)).take(3).collect()
+}
+
 /// A job over several nodes on sockets, for which no line says why.
 fn between_nodes(case: &Case<'_>, suffix: &str) -> Undecided {
     let processes = case.socket_processes();
@@ -195,12 +204,13 @@ fn between_nodes(case: &Case<'_>, suffix: &str) -> Undecided {
     let scope = if scope.is_empty() { String::new() } else { format!(", on {scope}") };
     let chosen = case.of(&case.o.networks).find(|(n, _)| Case::is_socket(case.name(*n))).map(|(_, g)| case.quotes(g));
     let connections = || case.cells(case.net_cells().filter(|(_, c)| Case::is_socket(case.net_name(c))));
+    let set = launched(case, &["NCCL_IB_DISABLE", "NCCL_NET", "NCCL_NET_PLUGIN", "NCCL_IB_HCA", "NCCL_SOCKET_IFNAME"]);
     Undecided {
         symptom: "symptom/falls-back-to-sockets",
         summary: format!(
             "the nodes talk over sockets, not RDMA{scope}; why, and whether they have RDMA, is not in these lines{suffix}"
         ),
-        evidence: chosen.unwrap_or_else(connections).into_iter().take(3).collect(),
+        evidence: chosen.unwrap_or_else(connections).into_iter().take(3).chain(set).collect(),
         candidates: vec!["net/no-rdma-device", "net/no-libibverbs", "net/ib-disabled-by-env", "net/socket-forced"],
         read: vec![
             "the start of the log: `NET/IB : …`, `NCCL_… set by environment`".to_owned(),

@@ -7,6 +7,7 @@ mod frameworks;
 pub mod groups;
 mod kernel;
 pub(crate) mod keys;
+mod launch;
 pub mod names;
 mod nccl;
 mod other;
@@ -55,6 +56,8 @@ pub struct Observer {
     pub(crate) ranks: Ranks,
     /// Variables and values.
     pub(crate) settings: Groups<Setting>,
+    /// Variables that commands in the text set: whether for this job is not shown.
+    pub(crate) launched: Groups<Setting>,
     /// What failed.
     pub(crate) failures: Groups<Trouble>,
     /// The kernel's.

@@ -26,6 +26,9 @@ impl Observer {
             if let Some(voice) = self.voices.get_mut(place.file.0 as usize) {
                 voice.line(place.line, line);
             }
+            if line.contains("NCCL_") {
+                self.launch(place, line);
+            }
             self.look_again(place, line);
             self.look_for_phrases(place, line);
         }

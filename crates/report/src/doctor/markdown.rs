@@ -177,7 +177,7 @@ fn ran(job: &Job, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "- Search: {}", inline(&words::search(s)))?;
     }
     for s in job.environment.iter().take(ROWS) {
-        let only = s.only.as_deref().map(|o| format!(" ({} only)", inline(o))).unwrap_or_default();
+        let only = s.only.as_deref().map(|o| format!(" ({})", inline(o))).unwrap_or_default();
         let does = s.does.as_deref().map(|d| format!(": {}", inline(d))).unwrap_or_default();
         let verdict = s.verdict.as_deref().map(|v| format!(" **{}**", inline(v))).unwrap_or_default();
         writeln!(out, "- {}={}{only}{does}{verdict}", inline(&s.name), inline(&s.value))?;

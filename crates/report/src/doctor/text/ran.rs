@@ -77,7 +77,7 @@ impl Terminal<'_, '_> {
     fn settings(&mut self, all: &[Setting]) -> io::Result<()> {
         let shown = self.page.shown(LINES);
         for (i, s) in all.iter().take(shown).enumerate() {
-            let only = s.only.as_deref().map(|o| format!(" ({o} only)")).unwrap_or_default();
+            let only = s.only.as_deref().map(|o| format!(" ({o})")).unwrap_or_default();
             let does = s.does.as_deref().map(|d| format!(": {d}")).unwrap_or_default();
             let text = format!("{}={}{only}{does}", s.name, s.value);
             self.page.item(2, &label(if i == 0 { "set" } else { "" }), Tone::Dim, Tone::Plain, &text)?;
