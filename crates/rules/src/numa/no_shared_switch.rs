@@ -117,10 +117,14 @@ fn by_matrix(matrix: &Topo, at: Place, out: &mut Findings) -> bool {
     };
     let mut any = false;
     for gpu in gpus {
-        let to = |nic: &&String| Some((rank(matrix.path(gpu, nic)?.value)?, matrix.nic_name(nic).to_owned()));
+        let to = |nic: &&String| {
+            let cell = matrix.path(gpu, nic)?;
+            Some((rank(cell.value)?, matrix.nic_name(nic).to_owned(), cell.line))
+        };
         // One cell that cannot be read may be the nearest.
         let ways: Option<Vec<_>> = nics.iter().map(to).collect();
-        let Some(((near, word), nic)) = ways.and_then(|w| w.into_iter().min()) else { continue };
+        let Some(((near, word), nic, line)) = ways.and_then(|w| w.into_iter().min()) else { continue };
+        let at = at.line(line);
         any = true;
         let subject = Subject::Named(gpu.clone());
         if near <= 1 {
