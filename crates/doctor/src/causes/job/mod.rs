@@ -4,6 +4,8 @@ mod bootstrap_unreachable;
 mod collective_mismatch;
 mod open_files;
 mod peer_exited;
+mod process_unresponsive;
+pub(crate) mod ras;
 mod straggler;
 mod version_mismatch;
 
@@ -16,6 +18,7 @@ pub(super) static CAUSES: &[&Cause] = &[
     &collective_mismatch::CAUSE,
     &open_files::CAUSE,
     &bootstrap_unreachable::CAUSE,
+    &process_unresponsive::CAUSE,
     &peer_exited::CAUSE,
     &straggler::CAUSE,
 ];
