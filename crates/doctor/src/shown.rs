@@ -238,7 +238,10 @@ fn by_ras(job: &mut Shown, r: &Report) {
         job.cuda_drivers.extend(r.cuda_driver.map(cuda_version));
     }
     job.nodes = job.nodes.or(r.job.map(|j| j.value.nodes));
-    if let (None, Some(world)) = (job.ranks, r.groups.iter().max_by_key(|g| g.ranks).filter(|g| g.ranks > 0)) {
+    // Of a communicator that no answering process knows, NCCL counts no ranks: then the largest is not known.
+    let most = r.communicators.iter().filter_map(|c| Some(c.missing.as_ref()?.count)).max().unwrap_or(0);
+    let largest = r.groups.iter().max_by_key(|g| g.ranks).filter(|g| g.ranks > 0 && g.ranks >= most);
+    if let (None, Some(world)) = (job.ranks, largest) {
         job.ranks = Some(world.ranks);
         job.ranks_seen = world.answered.min(world.ranks);
         job.communicators = job.communicators.max(r.communicators_in_all());

@@ -90,6 +90,9 @@ fn a_process_that_does_not_answer_is_named() {
     assert_eq!(shown[1], "Process 22 on node 10.0.0.2 managing GPU 1");
     assert!(shown.contains(&"Rank 3 -- GPU 1 managed by process 22 on node 10.0.0.2"), "{shown:?}");
     assert_eq!((a.jobs[0].ranks, a.jobs[0].ranks_seen), (Some(4), 3));
+    // Where more ranks are missing than the table has, it does not say how many there are.
+    let odd = missing().replace("data from 1 rank\n", "data from 255 ranks\n");
+    assert_eq!((answer(&odd).jobs[0].ranks, answer(&odd).jobs[0].nodes), (None, Some(2)));
     // What times out for want of it follows from it.
     let b = answer(&format!("{}{TIMED_OUT}", missing()));
     assert_eq!(ids(&b), ["job/process-unresponsive"], "{b:#?}");
@@ -115,9 +118,9 @@ fn the_dead_are_named_in_each_form() {
          \"missing_ranks\": [ { \"rank\": 1, \"host\": \"10.0.0.2\", \"pid\": 22, \"cuda_dev\": 1, \"nvml_dev\": 1, \"status\": { \"unresponsive\": true, \"considered_dead\": true } } ] } ],\n\"ras\": { \"timeouts_count\": 0 }\n}\n";
     let event = "[2026-01-02 03:04:07] PEER_DEAD: Process 22 on node 10.0.0.2 managing GPU 1 \n";
     for (text, want) in [
-        (text.as_str(), "process 21 on 10.0.0.2 (GPU 0), process 22 on 10.0.0.2 (GPU 1) are dead for NCCL's RAS"),
-        (json, "process 22 on 10.0.0.2 (rank 1, GPU 1) is dead for NCCL's RAS"),
-        (event, "process 22 on 10.0.0.2 (GPU 1) is dead for NCCL's RAS"),
+        (text.as_str(), "NCCL's RAS considers process 21 on 10.0.0.2 (GPU 0), process 22 on 10.0.0.2 (GPU 1) dead"),
+        (json, "NCCL's RAS considers process 22 on 10.0.0.2 (rank 1, GPU 1) dead"),
+        (event, "NCCL's RAS considers process 22 on 10.0.0.2 (GPU 1) dead"),
     ] {
         let a = answer(text);
         assert_eq!(first(&a), ("job/process-unresponsive", Confidence::Likely, want), "{a:#?}");

@@ -49,7 +49,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let one = gone.count == 1;
     let (words, why) = if gone.dead {
         (
-            format!("{} {} dead for NCCL's RAS", gone.who, if one { "is" } else { "are" }),
+            format!("NCCL's RAS considers {} dead", gone.who),
             "RAS did not reach it for a minute: the process ended or is stopped, or its node is down or not reached",
         )
     } else {

@@ -95,7 +95,11 @@ fn check(c: &Case<'_>) -> Option<Found> {
 fn by_ras(c: &Case<'_>) -> Option<Found> {
     let behind = ras::behind(c)?;
     let (sure, severity, why) = if behind.repeated {
-        (Likely, Severity::Critical, "two reports of NCCL's RAS say the same numbers: the communicator stands still")
+        (
+            Likely,
+            Severity::Critical,
+            "two reports of NCCL's RAS say the same numbers: the communicator makes no progress",
+        )
     } else {
         let why =
             "that is so at any time while a job runs; it is a straggler where a further report says the same numbers";
