@@ -200,6 +200,22 @@ const OWN: &[(&str, &str)] = &[
         r#"{"args":["./all_reduce_perf"],"nccl_version":23007,"config":{"nthreads":1,"devices":[{"rank":0,"device":0,"device_hex":"0000:0a:00"}]},"results":[{"size":16,"count":4,"type":"float","redop":"sum","root":"-1","out_of_place":{"time":1.5,"alg_bw":1.0,"bus_bw":0.5,"nwrong":0.0}}],"out_of_bounds":{"count":0,"okay":"true"}}"#,
     ),
     (
+        "nccl-ras",
+        "NCCL version 2.27.5 compiled with CUDA 12.9\nCUDA runtime version 12090, driver version 13000\n\nJob summary\n===========\n\n  \
+         Nodes  Processes         GPUs  Processes     GPUs\n(total)   per node  per process    (total)  (total)\n      2          2            1          4        4\n\n\
+         Communicators... (2.05s)\n=============\n\nGroup     Comms     Nodes     Ranks     Ranks     Ranks    Status  Errors\n    \
+         #  in group  per comm  per node  per comm  in group\n    0         1         2       1-2         4         3   RUNNING  INCOMPLETE,MISMATCH\n\n\
+         Errors\n======\n\nINCOMPLETE\n  Missing communicator data from 1 job process\n  Process 22 on node 10.0.0.2 managing GPU 1\n\n\
+         #0-0 (00000000000000a1) INCOMPLETE\n  Missing communicator data from 1 rank\n  Rank 3 -- GPU 1 (NVML 5) managed by process 22 on node 10.0.0.2\n\n\
+         Warnings\n========\n\nTIMEOUT\n  Encountered 2 communication timeouts while gathering communicator data\n\n#0-0 (00000000000000a1) MISMATCH\n  \
+         Communicator ranks have different AllReduce operation counts\n  2 ranks have launched up to operation 70\n  \
+         Rank 1 has launched up to operation 69 -- GPU 1 managed by process 12 on node 10.0.0.1\n\n",
+    ),
+    (
+        "nccl-ras",
+        r#"{"nccl_version":"2.29.2","cuda_driver_version":13010,"communicators_count":1,"communicators":[{"hash":"0xa1","secondary_hash":"0x1:0x2","size":3,"ranks":[{"rank":0,"host":"10.0.0.1","pid":11,"cuda_dev":0,"nvml_dev":0,"status":{"init_state":0,"async_error":6,"finalize_called":false,"abort_flag":false},"collective_counts":{"AllReduce":70}},{"rank":1,"host":"10.0.0.1","pid":12,"cuda_dev":1,"nvml_dev":1,"status":{"init_state":0,"async_error":0,"finalize_called":true,"abort_flag":false},"collective_counts":{"AllReduce":69}}],"missing_ranks":[{"rank":2,"host":"10.0.0.2","pid":21,"cuda_dev":0,"nvml_dev":4,"status":{"unresponsive":true,"considered_dead":true}}]}],"ras":{"collection_time_sec":0.1,"timeouts_count":1}}"#,
+    ),
+    (
         "perftest",
         " WARNING: BW peak won't be measured in this run.\n                    RDMA_Write BW Test\n Dual-port       : OFF\t\tDevice         : mlx5_1\n \
          Mtu             : 4096[B]\n local address: LID 0x02 QPN 0x0032 PSN 0x5f2841 RKey 0x002440 VAddr 0x007f2e5f64b000\n \

@@ -5,12 +5,14 @@ use crate::jobs::Job;
 use crate::nodes::{Failing, NodeView};
 use crate::observe::groups::{Group, Groups};
 use crate::observe::ranks::{Carrier, Cell, Rank};
+use crate::observe::ras::Reports;
 use crate::observe::threads::Process;
 use crate::observe::trouble::{FrameworkTrouble, KernelTrouble, ToolTrouble, Trouble};
 use crate::observe::{Observer, names::Name};
-use crate::place::{Place, Quote};
+use crate::place::{FileId, Place, Quote};
 use crate::ranges::{ranges, some};
 use linerate_formats::nccl_log::Direction;
+use linerate_formats::nccl_ras::Report;
 use std::collections::BTreeSet;
 use std::hash::Hash;
 
@@ -68,6 +70,12 @@ impl<'a> Case<'a> {
 
     pub(crate) fn framework(&self, is: impl Fn(&FrameworkTrouble) -> bool) -> Option<&'a Group> {
         self.of(&self.o.frameworks).find(|(t, _)| is(t)).map(|(_, g)| g)
+    }
+
+    /// Reports of NCCL's RAS that stand at the end of their files.
+    pub(crate) fn ras(&self) -> impl Iterator<Item = (FileId, &'a Report)> {
+        let all: &'a Reports = &self.o.ras;
+        all.standing().filter(|_| self.is_first)
     }
 
     pub(crate) fn name(&self, n: Name) -> &'a str {
@@ -241,7 +249,9 @@ impl<'a> Case<'a> {
 
     /// Whether something serious failed: the job did not end well.
     pub(crate) fn failed(&self) -> bool {
-        !self.failures(|t| !t.is_survivable()).is_empty() || !self.frameworks(|_| true).is_empty()
+        !self.failures(|t| !t.is_survivable()).is_empty()
+            || !self.frameworks(|_| true).is_empty()
+            || self.ras().any(|(_, r)| r.missing.is_some() || r.dead.is_some())
     }
 
     /// Whether any rank came as far as calling collectives, or ended in order.

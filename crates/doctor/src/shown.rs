@@ -13,6 +13,7 @@ use crate::observe::trouble::KernelTrouble;
 use crate::place::FileId;
 use crate::ranges::some;
 use linerate_formats::nccl_log::graph;
+use linerate_formats::nccl_ras::{self, Report};
 use linerate_topology::Version;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,6 +29,9 @@ pub(crate) fn inputs(o: &Observer) -> Vec<Input> {
             let mut kinds = Vec::new();
             if f.nccl > 0 {
                 kinds.push("NCCL log");
+            }
+            if o.ras.is_in(of(i)) {
+                kinds.push(nccl_ras::TOOL.called);
             }
             if o.nccl_tests.iter().any(|(file, _)| *file == of(i)) {
                 kinds.push("nccl-tests table");
@@ -201,8 +205,7 @@ pub(crate) fn job(case: &Case<'_>, index: usize) -> Shown {
         _ => None,
     });
     let channels: Vec<u32> = case.ranks().filter_map(|r| r.channels).map(|(c, _)| c).collect();
-    let drivers =
-        processes.iter().filter_map(|(_, p)| p.cuda_driver).map(|v| format!("{}.{}", v / 1000, v % 1000 / 10));
+    let drivers = processes.iter().filter_map(|(_, p)| p.cuda_driver).map(cuda_version);
     // What one rank tells holds for those whose wordings only allow it.
     let told: Vec<_> = processes.iter().filter_map(|(_, p)| p.release.told).collect();
     let allowed = |range: (u16, u16)| told.iter().any(|(_, minor, _)| (range.0..=range.1).contains(minor));
@@ -218,7 +221,7 @@ pub(crate) fn job(case: &Case<'_>, index: usize) -> Shown {
         let row = r.largest()?;
         Some(format!("{} bytes: busbw {:.1} GB/s", row.size.0, row.best_busbw()?.0))
     });
-    Shown {
+    let mut shown = Shown {
         name: format!("job {}", index + 1),
         releases: unique(releases.collect()),
         cuda_drivers: unique(drivers.collect()),
@@ -237,7 +240,35 @@ pub(crate) fn job(case: &Case<'_>, index: usize) -> Shown {
         environment: environment(case),
         matrix: matrix(o, case.job),
         benchmarks: benchmarks.collect(),
+    };
+    if let Some(report) = case.ras().map(|(_, r)| r).max_by_key(|r| (r.job.map(|j| j.value.gpus), r.reached)) {
+        by_ras(&mut shown, report);
     }
+    shown
+}
+
+/// What a report of NCCL's RAS says of the job, where its log does not.
+fn by_ras(job: &mut Shown, r: &Report) {
+    if job.releases.is_empty() {
+        job.releases.extend(r.nccl.as_ref().map(|v| v.value.to_string()));
+    }
+    if job.cuda_drivers.is_empty() {
+        job.cuda_drivers.extend(r.cuda_driver.map(cuda_version));
+    }
+    job.nodes = job.nodes.or(r.job.map(|j| j.value.nodes));
+    // Of a communicator that no answering process knows, NCCL counts no ranks: then the largest is not known.
+    let most = r.communicators.iter().filter_map(|c| Some(c.missing.as_ref()?.count)).max().unwrap_or(0);
+    let largest = r.groups.iter().max_by_key(|g| g.ranks).filter(|g| g.ranks > 0 && g.ranks >= most);
+    if let (None, Some(world)) = (job.ranks, largest) {
+        job.ranks = Some(world.ranks);
+        job.ranks_seen = world.answered.min(world.ranks);
+        job.communicators = job.communicators.max(r.communicators_in_all());
+    }
+}
+
+/// `12.4` of `12040`.
+fn cuda_version(v: u32) -> String {
+    format!("{}.{}", v / 1000, v % 1000 / 10)
 }
 
 /// For each GPU its nearest NIC.

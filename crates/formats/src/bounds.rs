@@ -166,6 +166,9 @@ bounds! {
     NCCL_TESTS_RANKS: usize = 65_536, "Participants of one run of nccl-tests, and settings in its JSON, each.", "the rest is counted and left out; `bench import` ends with 2";
     TRAIN_STEPS: usize = 65_536, "Steps of one training in a log, for the doctor.", "the rest is left out, and counted";
     TRAIN_RUNS: usize = 16, "Trainings of one log, for the doctor.", "later ones are not looked at";
+    RAS_REPORTS: usize = 1_024, "Reports of NCCL's RAS in one text.", "the rest is left out, and counted";
+    RAS_KEPT: usize = 8_192, "Groups, communicators, processes, ranks and numbers that one report of NCCL's RAS names.", "the rest is left out, and counted with the limits of doctor's answer";
+    RAS_RANKS: usize = 65_536, "Ranks of one communicator in the JSON of NCCL's RAS.", "the rest is left out, and counted with the limits of doctor's answer";
     NCCL_TESTS_SETTINGS: usize = 512, "Settings of one run of nccl-tests that a command line or NCCL's log around it shows.", "the rest is counted and left out; `bench import` ends with 2";
     NCCL_TESTS_OPTIONS: usize = 16, "Further lines of the head of one run of nccl-tests that say how was measured.", "the rest is counted and left out; `bench import` ends with 2";
     NCCL_TESTS_FAILURES: usize = 256, "Failures of one run of nccl-tests; with thousands of ranks the first few show the cause.", "the rest is counted and left out; `bench import` ends with 2";

@@ -55,6 +55,7 @@ pub mod modinfo;
 pub mod modules;
 pub mod mst;
 pub mod nccl_log;
+pub mod nccl_ras;
 pub mod nccl_tests;
 pub mod near;
 pub mod net_config;
@@ -116,6 +117,7 @@ pub use tool::{Gives, Tool};
 tools! {
     NcclLog => nccl_log::TOOL,
     NcclTests => nccl_tests::TOOL,
+    NcclRas => nccl_ras::TOOL,
     Perftest => perftest::TOOL,
     Iperf3 => iperf::IPERF3,
     Iperf2 => iperf::IPERF2,

@@ -2,6 +2,7 @@
 
 mod findings;
 mod harmless;
+mod ras;
 mod undecided;
 
 pub(crate) use harmless::is_harmless;
@@ -54,7 +55,7 @@ pub fn conclude_with(o: &Observer, given: &[NodeGiven<'_>], links: Option<Links>
     let (mut failed, mut direct) = (false, false);
     for (i, job) in jobs.iter().enumerate() {
         let case = Case { o, job, is_first: i == 0, nodes: &nodes };
-        if !unseen {
+        if !unseen || !o.ras.all.is_empty() {
             answer.jobs.push(shown::job(&case, i));
         }
         judge(&case, if jobs.len() > 1 { Some(i + 1) } else { None }, &mut answer);
@@ -141,6 +142,7 @@ fn judge(case: &Case<'_>, number: Option<usize>, answer: &mut Answer) {
         }
         answer.causes.push(cause(k, f, &suffix));
     }
+    ras::ras(case, &ids, &suffix, answer);
     let before = answer.undecided.len();
     undecided(case, &ids, &suffix, answer);
     // What is listed among the causes need not be looked for once more.

@@ -16,6 +16,7 @@ pub(crate) mod phrases;
 mod pieces;
 mod programs;
 pub mod ranks;
+pub(crate) mod ras;
 mod record;
 pub mod release;
 pub(crate) mod says;
@@ -32,7 +33,7 @@ use crate::place::FileId;
 use groups::Groups;
 use keys::{DeviceList, GdrNic, Near, PluginEvent, QueuePair, Recovered, Search, Setting};
 use linerate_formats::dmesg::Requester;
-use linerate_formats::{nccl_tests, perftest, torch_log, train_steps};
+use linerate_formats::{nccl_ras, nccl_tests, perftest, torch_log, train_steps};
 use names::{Name, Names};
 use ranks::Ranks;
 use std::collections::BTreeSet;
@@ -45,6 +46,7 @@ struct Tables {
     nccl_tests: nccl_tests::Reader,
     perftest: perftest::Reader,
     steps: train_steps::Reader,
+    ras: nccl_ras::Reader,
 }
 
 /// Watches lines.
@@ -108,6 +110,8 @@ pub struct Observer {
     pub(crate) perftest: Vec<(FileId, perftest::Run)>,
     /// Steps of trainings.
     pub(crate) trainings: Vec<(FileId, train_steps::Run)>,
+    /// Reports of NCCL's RAS.
+    pub(crate) ras: ras::Reports,
     /// Where ranks are in the sequence of collectives.
     pub(crate) sequences: frameworks::Sequences,
     tables: Tables,
@@ -166,6 +170,7 @@ impl Observer {
         let runs = tables.perftest.finish().into_iter();
         self.perftest.extend(runs.map(|r| (file, r)));
         self.trainings.extend(tables.steps.finish().into_iter().map(|r| (file, r)));
+        tables.ras.finish().into_iter().for_each(|r| self.ras.add(file, r));
         self.torch = torch_log::Reader::default();
         self.tool_lines = tools::Reader::default();
         self.says = says::Reader::default();

@@ -55,6 +55,7 @@ impl Observer {
                     self.threads.remember(head, l.before, thread);
                 }
             }
+            None if self.ras_line(place, line) => {}
             None => match nccl_log::split_short(line) {
                 Some(l) => self.nccl(place, l),
                 None => self.other(place, line),

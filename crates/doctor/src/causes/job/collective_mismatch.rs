@@ -1,5 +1,6 @@
 //! `job/collective-mismatch`.
 
+use super::ras::{self, RAS};
 use super::{TORCH, is_bootstrap};
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::case::Case;
@@ -17,6 +18,7 @@ pub(super) static CAUSE: Cause = Cause {
     shows: &[
         "a mismatch in PyTorch's report, or timeouts with one number and different kinds of collective",
         "`Message truncated : received … bytes instead of …`",
+        "a report of NCCL's RAS in which each of two ranks has launched more operations of one kind than the other",
     ],
     why: "All ranks of a communicator must call the same collectives in the same order with the same sizes. A branch \
           that only some ranks take, uneven data, or an exception that one rank swallowed breaks that.",
@@ -26,7 +28,7 @@ pub(super) static CAUSE: Cause = Cause {
     ],
     refute: &["all ranks' last calls are equal"],
     remedy: Advice::Investigate("Compare the calls of the ranks around the first difference; it is in the program"),
-    sources: &[TORCH],
+    sources: &[TORCH, RAS],
     severity: Severity::Critical,
     rules: &[],
     follows: &["job/version-mismatch"],
@@ -54,10 +56,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
                 .with(c.quotes(other).into_iter().take(1)),
         );
     }
-    let (_, g) = nccl.first()?;
-    if is_bootstrap(g) {
-        return None;
-    }
+    let Some((_, g)) = nccl.first().filter(|(_, g)| !is_bootstrap(g)) else { return by_ras(c) };
     let says = |w: &str| g.quotes.iter().any(|q| q.text.contains(w));
     // 2.4 to 2.7 suspect it where a program hangs.
     let sure = match (says("may be caused by"), says("mismatch")) {
@@ -82,4 +81,16 @@ fn same_sequence(a: &Group, b: &Group) -> bool {
         after.map(|(_, rest)| rest.chars().take_while(char::is_ascii_digit).collect()).collect()
     };
     !numbers(a).is_disjoint(&numbers(b))
+}
+
+/// Ranks that call the same in the same order are at most one behind the other, in all kinds of operations.
+fn by_ras(c: &Case<'_>) -> Option<Found> {
+    let crossed = ras::crossed(c)?;
+    let why = "ranks that call the same collectives in the same order cannot have such numbers";
+    let (sure, severity, why) = if crossed.repeated {
+        (Likely, Severity::Critical, format!("{why}, and two reports say the same"))
+    } else {
+        (Possible, Severity::High, format!("{why}; RAS may have read them while they changed"))
+    };
+    Some(Found::new(sure, crossed.words, why).with(crossed.evidence).severity(severity))
 }

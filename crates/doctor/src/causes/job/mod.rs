@@ -4,7 +4,9 @@ mod bootstrap_unreachable;
 mod collective_mismatch;
 mod open_files;
 mod peer_exited;
+mod process_unresponsive;
 mod ran_alone;
+pub(crate) mod ras;
 mod straggler;
 mod version_mismatch;
 
@@ -18,6 +20,7 @@ pub(super) static CAUSES: &[&Cause] = &[
     &ran_alone::CAUSE,
     &open_files::CAUSE,
     &bootstrap_unreachable::CAUSE,
+    &process_unresponsive::CAUSE,
     &peer_exited::CAUSE,
     &straggler::CAUSE,
 ];

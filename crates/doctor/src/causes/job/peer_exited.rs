@@ -47,6 +47,7 @@ pub(super) static CAUSE: Cause = Cause {
         "gpu/imex",
         "job/version-mismatch",
         "job/collective-mismatch",
+        "job/process-unresponsive",
         "net/no-interface",
         "net/wrong-interface",
         "kernel/iommu-fault",

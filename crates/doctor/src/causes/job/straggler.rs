@@ -1,6 +1,7 @@
 //! `job/straggler`.
 
 use super::TORCH;
+use super::ras::{self, RAS};
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::case::Case;
 use crate::causes::{Advice, Cause, Found};
@@ -15,19 +16,22 @@ pub(super) static CAUSE: Cause = Cause {
     shows: &[
         "`Watchdog caught collective operation timeout: …`",
         "`last enqueued NCCL work: …` of each rank, and PyTorch's report of lagging ranks",
+        "`Communicator ranks have different … operation counts` in a report of NCCL's RAS",
     ],
     why: "The watchdog's timeout says that a collective did not end, on the rank that prints it. The rank to look at \
           is the one that is behind: the lowest number of the last enqueued collective. Where all have enqueued it, \
-          the collective itself hangs: network, GPU, or different arguments.",
+          the collective itself hangs: network, GPU, or different arguments. RAS asks the ranks one after the other, so that numbers \
+          which differ by a few say something only where they stay the same.",
     confirm: &[
         "last enqueued and last completed of every rank (the watchdog prints them)",
         "stacks of the rank that is behind (py-spy dump)",
+        "`ncclras -v` twice, some seconds apart: the numbers of a rank that hangs stay the same",
     ],
     refute: &["all ranks have enqueued the same collective: then it is not a straggler"],
     remedy: Advice::Investigate(
         "Look at the rank that is behind: data loader, checkpoint, exception, a slow or dead node",
     ),
-    sources: &[TORCH],
+    sources: &[TORCH, RAS],
     severity: Severity::Critical,
     rules: &[],
     follows: &[
@@ -41,6 +45,7 @@ pub(super) static CAUSE: Cause = Cause {
         "ib/remote-access",
         "ib/rnr-retry-exceeded",
         "job/collective-mismatch",
+        "job/process-unresponsive",
         "gpu/out-of-memory",
         "job/version-mismatch",
         "shm/too-small",
@@ -51,7 +56,9 @@ pub(super) static CAUSE: Cause = Cause {
 };
 
 fn check(c: &Case<'_>) -> Option<Found> {
-    let g = c.framework(|t| matches!(t, FrameworkTrouble::Timeout(_) | FrameworkTrouble::Lagging))?;
+    let Some(g) = c.framework(|t| matches!(t, FrameworkTrouble::Timeout(_) | FrameworkTrouble::Lagging)) else {
+        return by_ras(c);
+    };
     let sequences = &c.o.sequences;
     let late: Vec<u32> =
         sequences.lagging.iter().filter(|(_, lag)| !matches!(lag, Lag::DidNotFinish)).map(|(r, _)| *r).collect();
@@ -75,6 +82,28 @@ fn check(c: &Case<'_>) -> Option<Found> {
             .with(c.quotes(g)),
         );
     }
+    if let Some(behind) = ras::behind(c).filter(|b| b.is_named) {
+        let why =
+            "a collective timed out, and NCCL's RAS names a rank that has launched fewer operations than the others";
+        return Some(Found::new(Likely, behind.words, why).with(behind.evidence).with(c.quotes(g).into_iter().take(1)));
+    }
     let why = "a collective did not end in time; which rank is behind is not shown";
     Some(Found::new(Possible, "a collective timed out", why).with(c.quotes(g)))
+}
+
+/// Nothing timed out yet, and a report of NCCL's RAS shows who is behind.
+fn by_ras(c: &Case<'_>) -> Option<Found> {
+    let behind = ras::behind(c)?;
+    let (sure, severity, why) = if behind.repeated {
+        (
+            Likely,
+            Severity::Critical,
+            "two reports of NCCL's RAS say the same numbers: the communicator makes no progress",
+        )
+    } else {
+        let why =
+            "that is so at any time while a job runs; it is a straggler where a further report says the same numbers";
+        (Possible, Severity::Medium, why)
+    };
+    Some(Found::new(sure, behind.words, why).with(behind.evidence).severity(severity))
 }
