@@ -174,7 +174,8 @@ fn sockets(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut Ans
     let without = case.of(&case.o.no_device).next().map(|(_, g)| ("found no RDMA device", g));
     let without = without.or_else(|| Some(("cannot open libibverbs", unopened.first().filter(|_| sockets)?.1)));
     let known = ids.iter().any(|id| id.starts_with("net/"));
-    if sockets && case.multi_node() == Some(true) && !known {
+    let listed = answer.causes.iter().any(|c| c.id.starts_with("net/"));
+    if sockets && case.multi_node() == Some(true) && !known && !listed {
         answer.undecided.push(between_nodes(case, suffix));
     }
     let open = case.multi_node().is_none() && !known;
