@@ -50,6 +50,11 @@ pub(crate) fn inputs(o: &Observer) -> Vec<Input> {
             };
             say(f.undecodable, "line is not UTF-8", "lines are not UTF-8");
             say(f.cut_lines, "line is longer than 64 KiB and was cut", "lines are longer than 64 KiB and were cut");
+            say(
+                f.cut_lists,
+                "list of NICs has no end: there may be more",
+                "lists of NICs have no end: there may be more",
+            );
             say(f.mixed, "line holds text of two writers", "lines hold text of two writers");
             if f.nccl > 0 && f.unended {
                 remarks.push("the last line has no end: the file may be cut".to_owned());

@@ -30,7 +30,7 @@ pub use failure::{Completion, Failure, SocketTrouble};
 pub use gdr::{GdrPair, GpuName};
 pub use line::{Level, Line, Who, split, split_glued, split_short};
 pub use message::{Message, comm_of_call};
-pub use net::{Nic, nics, oob};
+pub use net::{Nic, NicList, is_cut, nics, oob};
 pub use plugin::Plugin;
 
 use crate::nccl_tests;

@@ -325,18 +325,54 @@ fn time_stamps() {
     assert_eq!(seconds("[1,0]<stdout>:"), None);
 }
 
+#[test]
+fn a_list_that_is_cut_says_so() {
+    let names = |list| nics(list).map(|n| n.name).collect::<Vec<_>>();
+    for (list, cut, want) in [
+        ("[0]mlx5_0:1/IB [1]mlx5_1:1/RoCE [RO]; OOB eth0:10.0.0.1<0>", false, vec!["mlx5_0", "mlx5_1"]),
+        ("[0]mlx5_0:1/IB [1]mlx5_1:1/RoCE [RO]; OOB eth0:10.", false, vec!["mlx5_0", "mlx5_1"]),
+        ("[0]eth0:10.0.0.1<0> [1]eth1:fe80::1%eth1<0>", false, vec!["eth0", "eth1"]),
+        ("[0]mlx5_0:1/IB [1]mlx5_1:1/IB", true, vec!["mlx5_0", "mlx5_1"]),
+        ("[0]mlx5_0:1/IB [1]mlx5_1:1/I", true, vec!["mlx5_0"]),
+        ("[0]mlx5_0:1/IB [1]mlx5_1:1", true, vec!["mlx5_0"]),
+        ("[0]mlx5_0:1/IB [1]m", true, vec!["mlx5_0"]),
+        ("[0]mlx5_0:1/IB [", true, vec!["mlx5_0"]),
+        ("[0]eth0:10.0.0.1<0> [1]eth1:10.0", true, vec!["eth0", "eth1"]),
+    ] {
+        assert_eq!((is_cut(list), names(list)), (cut, want), "{list}");
+    }
+    assert_eq!(oob("[0]mlx5_0:1/IB ; OOB eth0:10."), None);
+    let whole = "[0]mlx5_0:1/IB [1]mlx5_11:1:0:3/RoCE [RO]; OOB eth0:10.0.0.1<0>";
+    assert_eq!(NicList::read(whole), Some(NicList { nics: 2, whole: true }));
+    // Cut anywhere it is still one, and no longer whole.
+    for end in 0..whole.len() {
+        assert!(NicList::read(&whole[..end]).is_some_and(|l| !l.whole && l.nics <= 2), "{}", &whole[..end]);
+    }
+    for other in [
+        "[0]mlx5_0:1/IB ...",
+        "[0]mlx5_0:1/IB and more",
+        "[1]mlx5_0:1/IB [2]x:1/IB",
+        "[0]mlx5_0:1/IB ``` x",
+        "[0]mlx5_0:1/IB [RO];OOB eth0:1.1<0>",
+        "x",
+    ] {
+        assert_eq!(NicList::read(other), None, "{other}");
+    }
+}
+
 mod any {
     use super::*;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
-        fn nothing_panics(text in "(.{0,20})(NCCL )?(INFO |WARN |version )?(Channel |NET/IB : |comm |GPU Direct RDMA |Ring )?.{0,80}") {
+        fn nothing_panics(text in "(.{0,20})(NCCL )?(INFO |WARN |version )?(2\\.18\\.1\\+cuda12 |n:1:2 \\[0\\] NCCL INFO )?(Channel |NET/IB : |comm |GPU Direct RDMA |Ring )?.{0,80}") {
             if let Some(l) = split(&text) {
                 let _ = Message::read(&l);
                 let _ = Who::read(l.who);
                 let _ = stamp::find(l.before);
                 let _ = wording::releases(l.message);
+                let _ = (NicList::read(l.message), is_cut(l.message), nics(l.message).count());
             }
         }
     }
