@@ -7,6 +7,7 @@ mod frameworks;
 pub mod groups;
 mod kernel;
 pub(crate) mod keys;
+mod listing;
 pub mod names;
 mod nccl;
 mod other;
@@ -101,7 +102,7 @@ pub struct Observer {
     pub(crate) sequences: frameworks::Sequences,
     tables: Tables,
     /// A list of interfaces that was broken over lines.
-    listing: Option<nccl::Listing>,
+    listing: Option<listing::Listing>,
     tool_lines: tools::Reader,
     says: says::Reader,
     entries: cqe::Reader,
