@@ -10,6 +10,61 @@ fn told(a: &Answer) -> (Vec<String>, Vec<&'static str>, u8) {
     (a.jobs.iter().flat_map(|j| j.hosts.clone()).collect(), ids(a), a.exit_code())
 }
 
+/// One host that has two processes and uses sockets.
+const ONE_HOST: &str = "\
+pod-7:11:19 [0] NCCL INFO NET/IB : No device found.
+pod-7:11:19 [0] NCCL INFO NET/Socket : Using [0]eth0:10.0.0.7<0>
+pod-7:11:19 [0] NCCL INFO Using network Socket
+";
+
+#[test]
+fn another_writers_text_makes_no_host() {
+    let second = "pod-7:12:12 [1] NCCL INFO Bootstrap : Using eth0:10.0.0.7<0>\n";
+    // Cut within a word, behind one, behind a number; of a connection; before a line's own head.
+    for mixed in [
+        "pod-7:11:19 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0 nvmpod-7:12:12 [1] NCCL INFO cudaDriverVersion 12040\n",
+        "pod-7:11:19 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDevpod-7:12:12 [1] NCCL INFO cudaDriverVersion 12040\n",
+        "pod-7:11:19 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0pod-7:12:12 [1] NCCL INFO cudaDriverVersion 12040\n",
+        "pod-7:11:19 [0] NCCL INFO P2P Chunkpod-7:12:12 [1] NCCL INFO x\npod-7:11:19 [0] NCCL INFO P2Ppod-7:12:12 [1] NCCL INFO x\n",
+        "Dev 0 busId 7000 - Init COMPLETEpod-7:12:12 [1] NCCL INFO cudaDriverVersion 12040\n",
+    ] {
+        let plain = told(&answer(ONE_HOST));
+        assert_eq!(plain.0, ["pod-7"]);
+        // The head is seen whole before, after, or never.
+        for text in [
+            format!("{second}{ONE_HOST}{mixed}"),
+            format!("{mixed}{second}{ONE_HOST}"),
+            format!("{ONE_HOST}{mixed}{second}"),
+            format!("{ONE_HOST}{mixed}"),
+            format!("{mixed}{ONE_HOST}"),
+        ] {
+            assert_eq!(told(&answer(&text)), plain, "{text}");
+        }
+    }
+}
+
+#[test]
+fn the_first_writer_keeps_what_is_its_own() {
+    let line = "Channel 00/0 : 1[0] -> 0[0] [receive] via NET/IB/0";
+    let text = format!("b:12:12 [1] NCCL INFO x\na:11:19 [0] NCCL INFO {line}b:12:12 [1] NCCL INFO Using network IB\n");
+    let a = answer(&text);
+    assert_eq!(a.jobs.iter().map(|j| j.matrix.rows.len()).sum::<usize>(), 1);
+    assert_eq!(a.jobs[0].networks, [("IB".to_owned(), 1)]);
+}
+
+#[test]
+fn hosts_of_joined_and_of_dressed_lines_count() {
+    let joined = "a-1:5:5 [0] NCCL INFO Using network IB b-2:6:6 [0] NCCL INFO cudaDriverVersion 12040 \
+                  a-1:5:5 [0] NCCL INFO P2P level b-2:6:6 [0] NCCL INFO Using network IB\n";
+    // Twice behind the same words it may be the same cut.
+    let twice =
+        "a-1:5:5 [0] NCCL INFO Dev 0 nb-2:6:6 [0] NCCL INFO x\na-1:5:5 [0] NCCL INFO Dev 1 nb-2:6:6 [0] NCCL INFO x\n";
+    let dressed = "app says: (12) a-1:5:5 [0] NCCL INFO Using network IB\napp says: (12) b-2:6:6 [0] NCCL INFO Using network IB\n";
+    for (text, want) in [(joined, &["a-1", "b-2"][..]), (twice, &["a-1"]), (dressed, &["a-1", "b-2"])] {
+        assert_eq!(told(&answer(text)).0, want, "{text}");
+    }
+}
+
 #[test]
 fn joined_lines_answer_as_their_lines_do() {
     let head = "n1:5:6 [0]";

@@ -4,6 +4,7 @@ mod bare;
 mod cqe;
 mod file;
 mod frameworks;
+mod glued;
 pub mod groups;
 mod kernel;
 pub(crate) mod keys;
@@ -14,6 +15,7 @@ mod other;
 mod p2p_matrix;
 pub(crate) mod phrases;
 mod pieces;
+pub mod process;
 mod programs;
 pub mod ranks;
 mod record;
@@ -168,7 +170,7 @@ impl Observer {
         }
     }
 
-    pub(crate) fn process(&self, index: usize) -> Option<&threads::Process> {
+    pub(crate) fn process(&self, index: usize) -> Option<&process::Process> {
         self.threads.processes.get(index)
     }
 

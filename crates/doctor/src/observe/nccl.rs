@@ -37,7 +37,7 @@ impl Observer {
                 // The next line of this thread takes the short way.
                 let end = line.len() - l.message.len();
                 if let Some(head) = line.as_bytes().get(..end).and_then(|h| h.strip_suffix(b" NCCL INFO "))
-                    && let Some(thread) = self.threads.of(l.who, place, &mut self.names)
+                    && let Some(thread) = self.threads.of(l.who, l.before, place, &mut self.names)
                     && !l.who.is_empty()
                 {
                     self.threads.remember(head, l.before, thread);
@@ -93,7 +93,7 @@ impl Observer {
 
     fn nccl(&mut self, place: Place, l: Line<'_>) {
         let message = Message::read(&l);
-        let thread = self.threads.of(l.who, place, &mut self.names);
+        let thread = self.threads.of(l.who, l.before, place, &mut self.names);
         let glued = if message.is_whole(l.message) { None } else { nccl_log::split_glued(&l) };
         let known = match glued {
             Some(first) => self.joined(place, l, thread, first),
@@ -117,9 +117,9 @@ impl Observer {
         loop {
             let inner = glued.inner;
             let (skip, next) = match (inner.who, inner.level) {
-                ("", Level::Version) => (0, self.threads.of("", place, &mut self.names)),
+                ("", Level::Version) => (0, self.threads.of("", "", place, &mut self.names)),
                 ("", _) => (0, thread),
-                (who, _) => (0, self.threads.of(who, place, &mut self.names)),
+                (who, _) => self.threads.inside(who, inner.before, place, &mut self.names),
             };
             let text = l.message.get(..glued.at + skip).unwrap_or_default();
             let outer = Line { message: text.trim_end(), ..l };
