@@ -143,3 +143,11 @@ fn a_list_without_its_end_is_remarked_and_shows_no_number() {
     }
 }
 
+#[test]
+fn a_release_counts_in_the_dress_of_the_lines_around_it() {
+    for before in ["", "> ", "10.0.0.9 | ", "10.0.0.9: ", "worker-1  | ", "│ "] {
+        let text = format!("{before}n1:5:6 [0] NCCL INFO Using network IB\n{before}NCCL version 2.7.8+cuda10.2\n");
+        let a = answer(&text);
+        assert_eq!((a.jobs[0].releases.as_slice(), a.inputs[0].nccl_lines), (&["2.7.8".to_owned()][..], 2), "{text}");
+    }
+}

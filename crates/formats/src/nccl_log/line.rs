@@ -113,6 +113,9 @@ fn is_printed(text: &str, l: &Line<'_>) -> bool {
         return !quoted && (l.before.len() <= 1 || !printed::is_prose(l.before));
     }
     let text = text.trim_end();
+    if l.level == Level::Version && is_release(l.message) && is_label(printed::own(text).text) {
+        return true;
+    }
     // What is quoted needs its head: without it, it may be anybody's words.
     if printed::own(text).quoted || text.trim_start().starts_with('>') {
         return false;
@@ -120,7 +123,7 @@ fn is_printed(text: &str, l: &Line<'_>) -> bool {
     if text.is_empty() {
         // Two words of the library's name in a sentence are no version: `NCCL version 2.21.5 hangs here`.
         return match l.level {
-            Level::Version => !l.message.contains(' ') || is_release(l.message),
+            Level::Version => !l.message.contains(' '),
             _ => starts_as_message(l.message),
         };
     }
@@ -147,6 +150,14 @@ fn is_printed(text: &str, l: &Line<'_>) -> bool {
     }
     let tags = printed::is_tags(rest);
     tags && (l.source.is_some() || l.level == Level::Version || starts_as_message(l.message))
+}
+
+/// Whether a text is nothing, or one name with its mark: `10.0.0.9 | `, `worker: `, `│ `.
+fn is_label(text: &str) -> bool {
+    const MARKS: [char; 6] = ['|', '│', '┃', ':', ']', '>'];
+    let text = text.trim();
+    let name = text.trim_end_matches(MARKS);
+    text.is_empty() || name.len() < text.len() && !name.trim_end().contains(char::is_whitespace)
 }
 
 /// Whether a text without a head begins as a message does, not as a sentence: `lines of this kind are harmless`.

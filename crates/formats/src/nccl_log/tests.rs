@@ -395,6 +395,36 @@ fn joined_lines_lose_no_message() {
 }
 
 #[test]
+fn a_release_is_read_behind_what_other_lines_stand_behind() {
+    for before in [
+        "",
+        "> ",
+        "> > ",
+        "10.0.0.9 | ",
+        "10.0.0.9: ",
+        "> 10.0.0.9 | ",
+        "worker: ",
+        "| ",
+        "│ ",
+        "[1,0]<stdout>:",
+        "0: ",
+    ] {
+        let line = format!("{before}NCCL version 2.7.8+cuda10.2");
+        assert_eq!(split(&line).map(|l| Message::read(&l)), Some(Message::Version("2.7.8+cuda10.2")), "{line}");
+    }
+    for line in [
+        "> NCCL version 2.21.5 hangs here",
+        "We have NCCL version 2.7.8+cuda10.2",
+        "- NCCL version 2.7.8+cuda10.2",
+        "`NCCL version 2.7.8+cuda10.2` is what it prints",
+        "> NCCL version 2.7.8+cuda10.2 and it hangs",
+        "torch is built with NCCL version 2.7.8+cuda10.2",
+    ] {
+        assert_eq!(split(line), None, "{line}");
+    }
+}
+
+#[test]
 fn a_list_that_is_cut_says_so() {
     let names = |list| nics(list).map(|n| n.name).collect::<Vec<_>>();
     for (list, cut, want) in [
