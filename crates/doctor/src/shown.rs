@@ -59,6 +59,11 @@ pub(crate) fn inputs(o: &Observer) -> Vec<Input> {
             };
             say(f.undecodable, "line is not UTF-8", "lines are not UTF-8");
             say(f.cut_lines, "line is longer than 64 KiB and was cut", "lines are longer than 64 KiB and were cut");
+            say(
+                f.cut_lists,
+                "list of NICs has no end: there may be more",
+                "lists of NICs have no end: there may be more",
+            );
             say(f.mixed, "line holds text of two writers", "lines hold text of two writers");
             remarks.extend(refused(o, of(i)));
             if f.nccl > 0 && f.unended {

@@ -23,6 +23,8 @@ pub struct FileSeen {
     pub cut_lines: u64,
     /// Lines in which two writers' texts are mixed.
     pub mixed: u64,
+    /// Lists of NICs whose end is missing.
+    pub cut_lists: u64,
     /// The last line has no end: the file may be cut.
     pub unended: bool,
     /// Time stamps, first and last.

@@ -141,4 +141,6 @@ pub(crate) struct Named {
 pub(crate) struct Listed {
     pub(crate) devices: DeviceList,
     pub(crate) at: Place,
+    /// Its end is missing: there may be more.
+    pub(crate) cut: bool,
 }

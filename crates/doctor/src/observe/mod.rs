@@ -4,16 +4,19 @@ mod bare;
 mod cqe;
 mod file;
 mod frameworks;
+mod glued;
 pub mod groups;
 mod kernel;
 pub(crate) mod keys;
 mod launch;
+mod listing;
 pub mod names;
 mod nccl;
 mod other;
 mod p2p_matrix;
 pub(crate) mod phrases;
 mod pieces;
+pub mod process;
 mod programs;
 pub mod ranks;
 pub(crate) mod ras;
@@ -116,7 +119,7 @@ pub struct Observer {
     pub(crate) sequences: frameworks::Sequences,
     tables: Tables,
     /// A list of interfaces that was broken over lines.
-    listing: Option<nccl::Listing>,
+    listing: Option<listing::Listing>,
     tool_lines: tools::Reader,
     says: says::Reader,
     entries: cqe::Reader,
@@ -183,7 +186,7 @@ impl Observer {
         }
     }
 
-    pub(crate) fn process(&self, index: usize) -> Option<&threads::Process> {
+    pub(crate) fn process(&self, index: usize) -> Option<&process::Process> {
         self.threads.processes.get(index)
     }
 

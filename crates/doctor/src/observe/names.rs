@@ -33,6 +33,11 @@ impl Names {
         Name(id)
     }
 
+    /// A word that was kept before.
+    pub(crate) fn known(&self, word: &str) -> Option<Name> {
+        self.ids.get(word).map(|id| Name(*id))
+    }
+
     fn id_of_rest(&mut self) -> Name {
         if let Some(id) = self.ids.get("…") {
             return Name(*id);

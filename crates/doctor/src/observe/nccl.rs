@@ -2,6 +2,7 @@
 
 use super::Observer;
 use super::keys::Tuning;
+use super::listing::Listing;
 use crate::observe::threads::LastCall;
 use crate::place::Place;
 use linerate_formats::nccl_log::{Level, Line, Message};
@@ -10,27 +11,14 @@ use linerate_formats::{nccl_log, printed};
 /// Different ones at most: there are 7 algorithms and 3 protocols.
 const MAX_TUNING: usize = 64;
 
-/// Bytes of a list of interfaces.
-const MAX_LISTING: usize = 4096;
-
-/// Messages whose line breaks were lost, and whose heads were shortened to the device: `[0] NCCL INFO … [0] NCCL INFO …`.
-fn joined<'a>(l: &Line<'a>) -> Option<(Line<'a>, Line<'a>)> {
-    let inner = nccl_log::split_glued(l.message)?;
-    let end = l.message.len().checked_sub(inner.message.len())?;
-    let (outer, _) = l.message.get(..end)?.rsplit_once("NCCL ")?;
-    let (outer, device) = outer.trim_end().strip_suffix(']')?.rsplit_once('[')?;
-    let is_device = !device.is_empty() && device.bytes().all(|b| b.is_ascii_digit());
-    is_device.then_some((Line { message: outer.trim_end(), ..*l }, Line { before: "", who: l.who, ..inner }))
+/// A message of level INFO, for a look at its text alone.
+fn info(message: &str) -> Line<'_> {
+    Line { before: "", who: "", level: Level::Info, source: None, message }
 }
 
-/// A list of interfaces that was broken over lines.
-#[derive(Debug)]
-pub(super) struct Listing {
-    place: Place,
-    /// Who prints it.
-    who: String,
-    /// What of it was read, from the network on.
-    list: String,
+/// Whether a message without a meaning of its own names the library, or begins a list in the next lines.
+fn is_rare(text: &str) -> bool {
+    text.starts_with("RCCL version") || text.ends_with("Using")
 }
 
 impl Observer {
@@ -49,7 +37,7 @@ impl Observer {
                 // The next line of this thread takes the short way.
                 let end = line.len() - l.message.len();
                 if let Some(head) = line.as_bytes().get(..end).and_then(|h| h.strip_suffix(b" NCCL INFO "))
-                    && let Some(thread) = self.threads.of(l.who, place, &mut self.names)
+                    && let Some(thread) = self.threads.of(l.who, l.before, place, &mut self.names)
                     && !l.who.is_empty()
                 {
                     self.threads.remember(head, l.before, thread);
@@ -84,7 +72,7 @@ impl Observer {
         let message = Message::info(text);
         match message {
             Message::Collective { .. } | Message::Connect(_) | Message::Tuning { .. } if message.is_whole(text) => {}
-            Message::Other if nccl_log::split_glued(text).is_none() && !text.starts_with("RCCL version") => {}
+            Message::Other if nccl_log::split_glued(&info(text)).is_none() && !is_rare(text) => {}
             _ => return None,
         }
         let file = self.files.get_mut(place.file.0 as usize)?;
@@ -104,71 +92,63 @@ impl Observer {
         Some(())
     }
 
-    /// Takes an entry of a list that was broken over lines; any other line ends the list.
-    fn listed(&mut self, line: &str) -> bool {
-        let entry = printed::own(line).text.trim_end();
-        let is_entry = entry.strip_prefix('[').and_then(|e| e.split_once(']')).is_some_and(|(number, rest)| {
-            !number.is_empty()
-                && number.bytes().all(|b| b.is_ascii_digit())
-                && rest.contains(':')
-                && !rest.contains(' ')
-                && rest.ends_with("<0>")
-        });
-        match &mut self.listing {
-            Some(Listing { place, list, .. }) if is_entry && list.len() < MAX_LISTING => {
-                list.push(' ');
-                list.push_str(entry);
-                let file = place.file;
-                self.file(file).other += 1;
-                true
-            }
-            _ => {
-                self.end_listing();
-                false
-            }
-        }
-    }
-
-    pub(super) fn end_listing(&mut self) {
-        let Some(Listing { place, who, list: text }) = self.listing.take() else { return };
-        if text.ends_with("Using") {
-            return;
-        }
-        let l = Line { before: "", who: &who, level: Level::Info, source: None, message: &text };
-        self.message(place, &l, Message::read(&l));
-    }
-
     fn nccl(&mut self, place: Place, l: Line<'_>) {
         let message = Message::read(&l);
-        if message == Message::Other && l.message.starts_with("NET/") && l.message.ends_with("Using") {
-            self.listing = Some(Listing { place, who: l.who.to_owned(), list: l.message.to_owned() });
-        }
-        if !message.is_whole(l.message)
-            // Two writers in one line: what comes before the second head is the first one's, cut.
-            && let Some(inner) = nccl_log::split_glued(l.message).filter(|i| nccl_log::Who::read(i.who).is_some())
-        {
-            self.file(place.file).mixed += 1;
-            let cut = l.message.len() - inner.who.len().min(l.message.len());
-            let outer = l.message.find(inner.who).and_then(|at| l.message.get(..at.min(cut))).unwrap_or_default();
-            let outer = Line { message: outer.trim_end(), ..l };
-            self.message(place, &outer, Message::read(&outer));
-            return self.nccl(place, inner);
-        }
-        if let Some((outer, inner)) = joined(&l) {
-            self.file(place.file).mixed += 1;
-            self.message(place, &outer, Message::read(&outer));
-            return self.nccl(place, inner);
-        }
-        self.message(place, &l, message);
-    }
-
-    fn message(&mut self, place: Place, l: &Line<'_>, message: Message<'_>) {
-        self.rccl |= l.message.starts_with("RCCL version") || l.source.is_some_and(|s| s.contains("/rccl/"));
-        self.has_info |= l.level == Level::Info;
+        let thread = self.threads.of(l.who, l.before, place, &mut self.names);
+        let glued = if message.is_whole(l.message) { None } else { nccl_log::split_glued(&l) };
+        let known = match glued {
+            Some(first) => self.joined(place, l, thread, first),
+            None => self.whole(place, &l, message, thread),
+        };
         let file = self.file(place.file);
         file.nccl += 1;
-        file.understood += u64::from(message != Message::Other);
-        let Some(thread) = self.threads.of(l.who, place, &mut self.names) else { return };
+        file.understood += u64::from(known);
+    }
+
+    /// Several messages in one line: what comes before a second head is the first writer's, perhaps cut. Whether all have a known meaning.
+    fn joined<'a>(
+        &mut self,
+        place: Place,
+        mut l: Line<'a>,
+        mut thread: Option<usize>,
+        mut glued: nccl_log::Glued<'a>,
+    ) -> bool {
+        self.file(place.file).mixed += 1;
+        let mut known = true;
+        loop {
+            let inner = glued.inner;
+            let (skip, next) = match (inner.who, inner.level) {
+                ("", Level::Version) => (0, self.threads.of("", "", place, &mut self.names)),
+                ("", _) => (0, thread),
+                (who, _) => self.threads.inside(who, inner.before, place, &mut self.names),
+            };
+            let text = l.message.get(..glued.at + skip).unwrap_or_default();
+            let outer = Line { message: text.trim_end(), ..l };
+            let message = Message::read(&outer);
+            known &= message != Message::Other;
+            self.message(place, &outer, message, thread);
+            (l, thread) = (inner, next);
+            match nccl_log::split_glued(&l) {
+                Some(next) => glued = next,
+                None => return self.whole(place, &l, Message::read(&l), thread) && known,
+            }
+        }
+    }
+
+    /// A message with nothing behind it; if it is a list, the next line may be part of it. Whether it has a known meaning.
+    fn whole(&mut self, place: Place, l: &Line<'_>, message: Message<'_>, thread: Option<usize>) -> bool {
+        self.listing = Listing::begun(place, thread, message, l.message);
+        if self.listing.is_some() {
+            return false;
+        }
+        self.message(place, l, message, thread);
+        message != Message::Other
+    }
+
+    pub(super) fn message(&mut self, place: Place, l: &Line<'_>, message: Message<'_>, thread: Option<usize>) {
+        self.rccl |= l.message.starts_with("RCCL version") || l.source.is_some_and(|s| s.contains("/rccl/"));
+        self.has_info |= l.level == Level::Info;
+        let Some(thread) = thread else { return };
         let Some(process) = self.threads.threads.get(thread).map(|t| t.process) else { return };
         match message {
             Message::Collective { name, op_count, rest } => self.call(thread, process, name, op_count, rest),

@@ -92,11 +92,13 @@ impl Observer {
             Message::Using { net, list } => {
                 let devices: Vec<String> = nccl_log::nics(list).map(|n| words(&n)).collect();
                 let key = DeviceList { net: names.id(net), list: names.id(&devices.join(" ")) };
-                p.nics = Some(Listed { devices: key, at: place });
+                let cut = nccl_log::is_cut(list);
+                p.nics = Some(Listed { devices: key, at: place, cut });
                 if let Some(oob) = nccl_log::oob(list) {
                     p.bootstrap.get_or_insert(Named { name: names.id(oob), at: place });
                 }
                 self.devices.add(key, &seen);
+                self.file(place.file).cut_lists += u64::from(cut);
             }
             Message::NoDevice(net) => {
                 p.no_device.get_or_insert(place);

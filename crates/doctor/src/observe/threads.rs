@@ -1,14 +1,19 @@
 //! Who prints: threads of processes of hosts.
 
-use super::keys::{GdrCount, Listed, Named};
+use super::glued::{Glued, endings};
 use super::names::{Name, Names};
-use super::release::Release;
+use super::process::Process;
 use crate::place::Place;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use linerate_formats::nccl_log::{self, Who};
+use linerate_formats::printed;
 
 /// Threads that are distinguished; the lines of further ones are counted, not assigned.
 const MAX_THREADS: usize = 64 << 10;
+/// Bytes of one call of a collective.
+const MAX_CALL: usize = 256;
+/// Different heads inside lines, behind another writer's text, that are kept.
+const MAX_INNER: usize = 4096;
 
 /// A thread with a device.
 #[derive(Debug)]
@@ -32,46 +37,19 @@ pub(crate) struct LastCall {
     pub(crate) rank: Option<usize>,
 }
 
-/// A process.
-#[derive(Debug)]
-pub struct Process {
-    /// Host, as NCCL prints it; empty where lines have no head.
-    pub(crate) host: Name,
-    /// Process id.
-    pub pid: u32,
-    /// First line.
-    pub first: Place,
-    /// Its release.
-    pub release: Release,
-    /// CUDA driver, as `12040`.
-    pub cuda_driver: Option<u32>,
-    /// The network that it uses.
-    pub(crate) network: Option<Named>,
-    /// Its RDMA NICs, or interfaces, as listed.
-    pub(crate) nics: Option<Listed>,
-    /// `NET/IB : No device found.`
-    pub(crate) no_device: Option<Place>,
-    /// A plugin that is loaded.
-    pub(crate) plugin: Option<Named>,
-    /// GPUs export DMA-BUF.
-    pub(crate) dmabuf: Option<Place>,
-    /// Interface of the bootstrap.
-    pub(crate) bootstrap: Option<Named>,
-    /// NICs that can and cannot use GPU memory.
-    pub(crate) gdr_nics: GdrCount,
-    /// NCCL's search has NICs in its channels.
-    pub(crate) spans_nodes: bool,
-    /// Lines that were asked for the release.
-    pub(crate) wordings: u16,
-}
-
 /// Everything that prints.
 #[derive(Debug, Default)]
 pub(crate) struct Threads {
     ids: HashMap<Box<str>, usize>,
+    /// By heads inside lines: the bytes at the beginning that are another writer's, and the thread.
+    inner: HashMap<Box<str>, (usize, usize)>,
     pub(crate) threads: Vec<Thread>,
     pub(crate) processes: Vec<Process>,
     by_pid: HashMap<(Name, u32), usize>,
+    /// Hosts whose names are whole.
+    hosts: HashSet<Name>,
+    /// Processes whose hosts' names may begin with another writer's text.
+    glued: Glued,
     /// By all that comes before the level, tags of launchers included, where that is the same in every line.
     dressed: HashMap<Box<[u8]>, (usize, usize)>,
     /// Lines of threads beyond the limit.
@@ -79,12 +57,59 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// The thread that a line's head names.
-    pub(crate) fn of(&mut self, who: &str, place: Place, names: &mut Names) -> Option<usize> {
+    /// The thread that a line's head names; `before` is what precedes the head.
+    pub(crate) fn of(&mut self, who: &str, before: &str, place: Place, names: &mut Names) -> Option<usize> {
         match self.ids.get(who) {
             Some(id) => Some(*id),
-            None => self.add(who, place, names),
+            None => self.add(who, before, place, names),
         }
+    }
+
+    /// The thread that a head inside a line names, behind another writer's text, and how many bytes of the head are that writer's.
+    pub(crate) fn inside(
+        &mut self,
+        who: &str,
+        before: &str,
+        place: Place,
+        names: &mut Names,
+    ) -> (usize, Option<usize>) {
+        if let Some(id) = self.ids.get(who) {
+            return (0, Some(*id));
+        }
+        let Some(w) = Who::read(who) else { return (0, self.of("", "", place, names)) };
+        if let Some((skip, id)) = self.inner.get(who).copied() {
+            self.settle(&w, before, names);
+            return (skip, Some(id));
+        }
+        if self.threads.len() >= MAX_THREADS || self.inner.len() >= MAX_INNER {
+            return (0, self.of("", "", place, names));
+        }
+        if let Some((at, process)) = self.ending(&w, names) {
+            let skip = if at > 0 { start_of_host(who, &w) + at } else { 0 };
+            let id = match who.get(skip..).and_then(|rest| self.ids.get(rest)) {
+                Some(id) => *id,
+                None => self.thread(process),
+            };
+            self.inner.insert(who.into(), (skip, id));
+            return (skip, Some(id));
+        }
+        let known = names.known(w.host).filter(|host| self.hosts.contains(host));
+        let process = match (known, self.glued.process(&w)) {
+            (Some(host), _) => self.process(host, w.pid, place),
+            (None, Some(process)) => process,
+            (None, None) => {
+                let process = self.processes.len();
+                if !self.glued.add(&w, process, before) {
+                    return (0, self.of("", "", place, names));
+                }
+                self.processes.push(Process::new(names.id(""), w.pid, place));
+                process
+            }
+        };
+        self.settle(&w, before, names);
+        let id = self.thread(process);
+        self.inner.insert(who.into(), (0, id));
+        (0, Some(id))
     }
 
     /// Thread and process of a line that begins like one before.
@@ -96,7 +121,8 @@ impl Threads {
     pub(crate) fn called_again(&self, thread: usize, text: &str) -> Option<(u64, Name, Option<usize>)> {
         let last = self.threads.get(thread)?.last_call.as_ref()?;
         let (op_count, rest) = nccl_log::hex(text.strip_prefix(&*last.start)?)?;
-        rest.ends_with(&*last.end).then_some((op_count, last.name, last.rank))
+        // Two calls in one line end as one does.
+        (rest.len() < MAX_CALL && rest.ends_with(&*last.end)).then_some((op_count, last.name, last.rank))
     }
 
     /// Remembers the beginning of a line. One with a clock in it is another every time.
@@ -108,7 +134,7 @@ impl Threads {
         }
     }
 
-    fn add(&mut self, who: &str, place: Place, names: &mut Names) -> Option<usize> {
+    fn add(&mut self, who: &str, before: &str, place: Place, names: &mut Names) -> Option<usize> {
         // The end of a table's row without its line's end: `sum      -1host:1:2 [0]`, `100.66      0host:1:2 [0]`.
         let bare = who.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
         if let Some(id) = self.ids.get(bare) {
@@ -118,55 +144,107 @@ impl Threads {
             self.untracked += 1;
             return None;
         }
-        let (host, pid) = match Who::read(who) {
-            Some(w) => (names.id(w.host), w.pid),
+        let process = match Who::read(who) {
+            Some(w) if printed::is_tags(before) => self.own(&w, place, names),
+            Some(w) => self.behind(&w, before, place, names),
             // Lines without a head are one process for each file.
-            None => (names.id(""), place.file.0),
+            None => self.process(names.id(""), place.file.0, place),
         };
-        let processes = &mut self.processes;
-        let process = *self.by_pid.entry((host, pid)).or_insert_with(|| {
-            processes.push(Process::new(host, pid, place));
-            processes.len() - 1
-        });
-        let id = self.threads.len();
-        self.threads.push(Thread { process, rank: None, last_call: None });
+        let id = self.thread(process);
         self.ids.insert(who.into(), id);
         Some(id)
     }
+
+    fn thread(&mut self, process: usize) -> usize {
+        self.threads.push(Thread { process, rank: None, last_call: None });
+        self.threads.len() - 1
+    }
+
+    fn process(&mut self, host: Name, pid: u32, place: Place) -> usize {
+        let processes = &mut self.processes;
+        *self.by_pid.entry((host, pid)).or_insert_with(|| {
+            processes.push(Process::new(host, pid, place));
+            processes.len() - 1
+        })
+    }
+
+    /// The process that begins a line: its host's name is whole. Heads behind another writer's text may have named it before.
+    fn own(&mut self, w: &Who<'_>, place: Place, names: &mut Names) -> usize {
+        let host = names.id(w.host);
+        for process in self.glued.take(w) {
+            self.by_pid.entry((host, w.pid)).or_insert(process);
+            self.name(process, host);
+        }
+        if self.hosts.insert(host) {
+            // Of another process of this host, as it seems.
+            let nobody = names.id("");
+            self.glued.longer(w.host).for_each(|p| rename(&mut self.processes, p, nobody));
+        }
+        let process = self.process(host, w.pid, place);
+        if let Some(p) = self.processes.get_mut(process) {
+            p.own = true;
+        }
+        process
+    }
+
+    /// The process that a head names behind a text that no launcher puts there: a logger's, or another writer's.
+    fn behind(&mut self, w: &Who<'_>, before: &str, place: Place, names: &mut Names) -> usize {
+        let host = names.id(w.host);
+        if self.by_pid.contains_key(&(host, w.pid)) {
+            return self.process(host, w.pid, place);
+        }
+        if let Some((_, process)) = self.ending(w, names) {
+            return process;
+        }
+        let process = self.process(host, w.pid, place);
+        if self.is_longer(w.host, names) {
+            self.name(process, names.id(""));
+        } else {
+            self.glued.add(w, process, before);
+        }
+        process
+    }
+
+    /// The process whose host's name ends this one: what is before it in the name is another writer's.
+    fn ending(&self, w: &Who<'_>, names: &Names) -> Option<(usize, usize)> {
+        endings(w.host, names).find_map(|(at, host)| {
+            let process = *self.by_pid.get(&(host, w.pid))?;
+            (at == 0 || self.processes.get(process)?.own).then_some((at, process))
+        })
+    }
+
+    /// Whether a host's name is a known one with something before it.
+    fn is_longer(&self, host: &str, names: &Names) -> bool {
+        endings(host, names).any(|(at, name)| at > 0 && self.hosts.contains(&name))
+    }
+
+    /// Takes a name for whole that stands behind different words, and of which no known one is a part.
+    fn settle(&mut self, w: &Who<'_>, before: &str, names: &mut Names) {
+        if !self.glued.is_seen_elsewhere(w, before) || self.is_longer(w.host, names) {
+            return;
+        }
+        let host = names.id(w.host);
+        for (pid, process) in self.glued.take_host(w.host) {
+            self.by_pid.entry((host, pid)).or_insert(process);
+            self.name(process, host);
+        }
+        self.hosts.insert(host);
+    }
+
+    fn name(&mut self, process: usize, host: Name) {
+        rename(&mut self.processes, process, host);
+    }
 }
 
-/// Lines of a process that are asked for its release: the first ones tell all that wordings can.
-const WORDINGS: u16 = 64;
-
-impl Process {
-    /// The network that it uses: the one that it chose, or the one whose devices it lists.
-    pub(crate) fn uses(&self) -> Option<Name> {
-        self.network.map(|n| n.name).or(self.nics.map(|n| n.devices.net))
+fn rename(processes: &mut [Process], process: usize, host: Name) {
+    if let Some(p) = processes.get_mut(process) {
+        p.host = host;
     }
+}
 
-    pub(crate) fn wording(&mut self, message: &str) {
-        if self.wordings < WORDINGS && self.release.told.is_none() {
-            self.wordings += 1;
-            self.release.narrow(message);
-        }
-    }
-
-    fn new(host: Name, pid: u32, first: Place) -> Self {
-        Process {
-            host,
-            pid,
-            first,
-            release: Release::default(),
-            cuda_driver: None,
-            network: None,
-            nics: None,
-            no_device: None,
-            plugin: None,
-            dmabuf: None,
-            bootstrap: None,
-            gdr_nics: GdrCount::default(),
-            spans_nodes: false,
-            wordings: 0,
-        }
-    }
+/// Where the host's name begins in `12:host:pid:tid [device]`.
+fn start_of_host(who: &str, w: &Who<'_>) -> usize {
+    let ids = who.split_once(" [").map_or(who, |(ids, _)| ids);
+    let rest = ids.rsplitn(3, ':').nth(2).unwrap_or_default();
+    rest.len().saturating_sub(w.host.len())
 }

@@ -1,5 +1,6 @@
 //! A line taken apart: what a launcher put before it, who printed it, the level, the message.
 
+use super::glued::is_release;
 use crate::printed;
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
@@ -61,7 +62,7 @@ impl<'a> Who<'a> {
     }
 }
 
-static ANCHOR: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("NCCL "));
+pub(super) static ANCHOR: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("NCCL "));
 
 /// Tries of the anchor in one line: prose names the library, too.
 const TRIES: usize = 4;
@@ -70,7 +71,24 @@ const TRIES: usize = 4;
 /// leaves `who` empty.
 #[must_use]
 pub fn split(line: &str) -> Option<Line<'_>> {
-    find(line, is_printed)
+    let mut from = 0;
+    for _ in 0..TRIES {
+        let at = from + ANCHOR.find(line.as_bytes().get(from..)?)?;
+        let rest = line.get(at + 5..)?;
+        if let Some((level, message)) = level(rest) {
+            let text = line.get(..at)?;
+            let found = head(text, level, message);
+            if is_printed(text, &found) {
+                return Some(found);
+            }
+            // Behind a release that somebody else's text runs into, the next message has its own head.
+            if level != Level::Version || !is_release(message) {
+                return None;
+            }
+        }
+        from = at + 5;
+    }
+    None
 }
 
 /// A line without the library's name, as releases before 2.4 print it and as people shorten it: `host:1:2 [0] INFO NET/Socket : …`,
@@ -88,35 +106,17 @@ pub fn split_short(line: &str) -> Option<Line<'_>> {
     (is_ours && is_printed(text, &found)).then_some(found)
 }
 
-/// The same for a text that follows another writer's in one line.
-#[must_use]
-pub fn split_glued(line: &str) -> Option<Line<'_>> {
-    find(line, |_, _| true)
-}
-
-fn find(line: &str, is_printed: impl Fn(&str, &Line<'_>) -> bool) -> Option<Line<'_>> {
-    let mut from = 0;
-    for _ in 0..TRIES {
-        let at = from + ANCHOR.find(line.as_bytes().get(from..)?)?;
-        let rest = line.get(at + 5..)?;
-        if let Some((level, message)) = level(rest) {
-            let text = line.get(..at)?;
-            let found = head(text, level, message);
-            return is_printed(text, &found).then_some(found);
-        }
-        from = at + 5;
-    }
-    None
-}
-
 /// Whether NCCL printed the line: what comes before it is nothing, its head, or what launchers put there.
 fn is_printed(text: &str, l: &Line<'_>) -> bool {
     if !l.who.is_empty() {
         let quoted = l.who.starts_with(['`', '"', '\'', '“', '‘']);
         return !quoted && (l.before.len() <= 1 || !printed::is_prose(l.before));
     }
-    // What is quoted needs its head: without it, it may be anybody's words.
     let text = text.trim_end();
+    if l.level == Level::Version && is_release(l.message) && is_label(printed::own(text).text) {
+        return true;
+    }
+    // What is quoted needs its head: without it, it may be anybody's words.
     if printed::own(text).quoted || text.trim_start().starts_with('>') {
         return false;
     }
@@ -150,6 +150,14 @@ fn is_printed(text: &str, l: &Line<'_>) -> bool {
     }
     let tags = printed::is_tags(rest);
     tags && (l.source.is_some() || l.level == Level::Version || starts_as_message(l.message))
+}
+
+/// Whether a text is nothing, or one name with its mark: `10.0.0.9 | `, `worker: `, `│ `.
+fn is_label(text: &str) -> bool {
+    const MARKS: [char; 6] = ['|', '│', '┃', ':', ']', '>'];
+    let text = text.trim();
+    let name = text.trim_end_matches(MARKS);
+    text.is_empty() || name.len() < text.len() && !name.trim_end().contains(char::is_whitespace)
 }
 
 /// Whether a text without a head begins as a message does, not as a sentence: `lines of this kind are harmless`.
@@ -186,7 +194,7 @@ const MESSAGES: &[&str] = &[
     "nvmlDevice",
 ];
 
-fn level(rest: &str) -> Option<(Level, &str)> {
+pub(super) fn level(rest: &str) -> Option<(Level, &str)> {
     let (level, message) = match rest.as_bytes() {
         [b'I', b'N', b'F', b'O', ..] => (Level::Info, rest.get(4..)?),
         [b'W', b'A', b'R', b'N', ..] => (Level::Warn, rest.get(4..)?),
@@ -212,7 +220,7 @@ fn trim(message: &str) -> &str {
     }
 }
 
-fn head<'a>(before: &'a str, level: Level, message: &'a str) -> Line<'a> {
+pub(super) fn head<'a>(before: &'a str, level: Level, message: &'a str) -> Line<'a> {
     let bare = Line { before, who: "", level, source: None, message };
     let text = match before.as_bytes() {
         [.., b']', b' '] => before.get(..before.len() - 1).unwrap_or_default(),

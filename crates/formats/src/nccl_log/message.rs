@@ -7,7 +7,7 @@ use super::env;
 use super::failure::{self, Completion, Failure};
 use super::gdr::{self, GdrPair};
 use super::graph::{self, Graph};
-use super::line::{Level, Line};
+use super::line::{ANCHOR, Level, Line};
 use super::plugin::{self, Plugin};
 use crate::text::after;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
@@ -18,6 +18,10 @@ const WIDEST_TRANSPORT: usize = 64;
 
 /// Bytes of a collective's name.
 const LONGEST_CALL: usize = 24;
+
+/// Bytes below which a text cannot be two connections or choices of an algorithm, with a head between them; two calls of collectives.
+const SHORTEST_TWO: usize = 88;
+const SHORTEST_CALLS: usize = 256;
 
 /// What a line says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,9 +159,12 @@ impl<'a> Message<'a> {
     /// Whether the whole text was understood to its last character: no other writer's text can be in it.
     #[must_use]
     pub fn is_whole(&self, text: &str) -> bool {
+        // Two of a kind in one line end as one does.
+        let alone = |two: usize| text.len() < two || ANCHOR.find(text.as_bytes()).is_none();
         match self {
-            Message::Collective { rest, .. } => comm_of_call(rest).is_some(),
+            Message::Collective { rest, .. } => alone(SHORTEST_CALLS) && comm_of_call(rest).is_some(),
             // A glued text has a blank behind the transport.
+            Message::Connect(_) | Message::Tuning { .. } if !alone(SHORTEST_TWO) => false,
             Message::Connect(_) => {
                 let transport = text.bytes().rev().take_while(|b| *b != b' ').count();
                 transport <= WIDEST_TRANSPORT

@@ -325,18 +325,154 @@ fn time_stamps() {
     assert_eq!(seconds("[1,0]<stdout>:"), None);
 }
 
+#[test]
+fn two_messages_of_a_kind_are_not_one() {
+    for message in [
+        "Ring 00 : 0[0] -> 1[1] via P2P/IPC",
+        "Channel 00/0 : 10[2] -> 18[2] [receive] via NET/AWS/2(10)/GDRDMA(PCI)/Shared",
+        "8 Bytes -> Algo 1 proto 2 time 1.0",
+        "AllReduce: opCount 1f sendbuff 0x7f count 4 datatype 7 op 0 root 0 comm 0x55ab [nranks=8] stream 0x7f",
+    ] {
+        assert!(Message::info(message).is_whole(message), "{message}");
+        // Calls have long addresses.
+        let address = "0".repeat(if message.contains("opCount") { 60 } else { 0 });
+        let message = message.replace("sendbuff 0x", &format!("sendbuff 0x{address}"));
+        for head in ["a:1:1 [0] NCCL INFO ", " b:2:2 [0] NCCL INFO "] {
+            let two = format!("{message}{head}{message}");
+            assert!(!Message::info(&two).is_whole(&two), "{two}");
+        }
+    }
+}
+
+/// The messages of a line, each with its head.
+fn parts(line: &str) -> Vec<(&str, &str)> {
+    let mut l = split(line).unwrap_or_else(|| panic!("not NCCL's: {line}"));
+    let mut all = Vec::new();
+    while let Some(glued) = split_glued(&l) {
+        all.push((l.who, l.message[..glued.at].trim()));
+        l = glued.inner;
+    }
+    all.push((l.who, l.message));
+    all
+}
+
+#[test]
+fn joined_lines_lose_no_message() {
+    let (a, b) = ("n1:5:6 [0]", "n1:5:7 [1]");
+    for (line, want) in [
+        ("n1:5:6 [0] NCCL INFO Using network IB n1:5:7 [1] NCCL INFO x", vec![(a, "Using network IB"), (b, "x")]),
+        // The release has no head.
+        (
+            "n1:5:6 [0] misc/x.cc:1 NCCL WARN no y NCCL version 2.18.1+cuda12.1 n1:5:7 [1] NCCL INFO x n1:5:6 [0] NCCL INFO z",
+            vec![(a, "no y"), ("", "2.18.1+cuda12.1"), (b, "x"), (a, "z")],
+        ),
+        (
+            "n1:5:6 [0] NCCL INFO x NCCL version 2.18.1+cuda12.1n1:5:7 [1] NCCL INFO z",
+            vec![(a, "x"), ("", "2.18.1+cuda12.1"), (b, "z")],
+        ),
+        ("n1:5:6 [0] NCCL INFO x NCCL version 2.18.1+cuda12.1", vec![(a, "x"), ("", "2.18.1+cuda12.1")]),
+        ("NCCL version 2.18.1+cuda12.1 n1:5:7 [1] NCCL INFO x", vec![("", "2.18.1+cuda12.1"), (b, "x")]),
+        (
+            "NCCL version 2.18.1+cuda12.1 [1,0]<stdout>:n1:5:7 [1] NCCL INFO x",
+            vec![("", "2.18.1+cuda12.1 [1,0]<stdout>:"), (b, "x")],
+        ),
+        // Behind another program's words the release is lost, what follows is not.
+        ("done NCCL version 2.18.1+cuda12.1 n1:5:7 [1] NCCL INFO x", vec![(b, "x")]),
+        (
+            "n1:5:6 [0] NCCL INFO NCCL version 2.26.2+cuda12.2 n1:5:7 [1] NCCL INFO x",
+            vec![(a, "NCCL version 2.26.2+cuda12.2"), (b, "x")],
+        ),
+        // A plugin tells what it was built for.
+        (
+            "n1:5:6 [0] NCCL INFO NET/X built for NCCL version 2.19.3 or later n1:5:7 [1] NCCL INFO x",
+            vec![(a, "NET/X built for NCCL version 2.19.3 or later"), (b, "x")],
+        ),
+        ("n1:5:6 [0] NCCL INFO x [1] NCCL INFO y", vec![(a, "x"), ("", "y")]),
+        ("n1:5:6 [0] NCCL INFO set NCCL WARN or NCCL INFO", vec![(a, "set NCCL WARN or NCCL INFO")]),
+    ] {
+        assert_eq!(parts(line), want, "{line}");
+    }
+}
+
+#[test]
+fn a_release_is_read_behind_what_other_lines_stand_behind() {
+    for before in [
+        "",
+        "> ",
+        "> > ",
+        "10.0.0.9 | ",
+        "10.0.0.9: ",
+        "> 10.0.0.9 | ",
+        "worker: ",
+        "| ",
+        "│ ",
+        "[1,0]<stdout>:",
+        "0: ",
+    ] {
+        let line = format!("{before}NCCL version 2.7.8+cuda10.2");
+        assert_eq!(split(&line).map(|l| Message::read(&l)), Some(Message::Version("2.7.8+cuda10.2")), "{line}");
+    }
+    for line in [
+        "> NCCL version 2.21.5 hangs here",
+        "We have NCCL version 2.7.8+cuda10.2",
+        "- NCCL version 2.7.8+cuda10.2",
+        "`NCCL version 2.7.8+cuda10.2` is what it prints",
+        "> NCCL version 2.7.8+cuda10.2 and it hangs",
+        "torch is built with NCCL version 2.7.8+cuda10.2",
+    ] {
+        assert_eq!(split(line), None, "{line}");
+    }
+}
+
+#[test]
+fn a_list_that_is_cut_says_so() {
+    let names = |list| nics(list).map(|n| n.name).collect::<Vec<_>>();
+    for (list, cut, want) in [
+        ("[0]mlx5_0:1/IB [1]mlx5_1:1/RoCE [RO]; OOB eth0:10.0.0.1<0>", false, vec!["mlx5_0", "mlx5_1"]),
+        ("[0]mlx5_0:1/IB [1]mlx5_1:1/RoCE [RO]; OOB eth0:10.", false, vec!["mlx5_0", "mlx5_1"]),
+        ("[0]eth0:10.0.0.1<0> [1]eth1:fe80::1%eth1<0>", false, vec!["eth0", "eth1"]),
+        ("[0]mlx5_0:1/IB [1]mlx5_1:1/IB", true, vec!["mlx5_0", "mlx5_1"]),
+        ("[0]mlx5_0:1/IB [1]mlx5_1:1/I", true, vec!["mlx5_0"]),
+        ("[0]mlx5_0:1/IB [1]mlx5_1:1", true, vec!["mlx5_0"]),
+        ("[0]mlx5_0:1/IB [1]m", true, vec!["mlx5_0"]),
+        ("[0]mlx5_0:1/IB [", true, vec!["mlx5_0"]),
+        ("[0]eth0:10.0.0.1<0> [1]eth1:10.0", true, vec!["eth0", "eth1"]),
+    ] {
+        assert_eq!((is_cut(list), names(list)), (cut, want), "{list}");
+    }
+    assert_eq!(oob("[0]mlx5_0:1/IB ; OOB eth0:10."), None);
+    let whole = "[0]mlx5_0:1/IB [1]mlx5_11:1:0:3/RoCE [RO]; OOB eth0:10.0.0.1<0>";
+    assert_eq!(NicList::read(whole), Some(NicList { nics: 2, whole: true }));
+    // Cut anywhere it is still one, and no longer whole.
+    for end in 0..whole.len() {
+        assert!(NicList::read(&whole[..end]).is_some_and(|l| !l.whole && l.nics <= 2), "{}", &whole[..end]);
+    }
+    for other in [
+        "[0]mlx5_0:1/IB ...",
+        "[0]mlx5_0:1/IB and more",
+        "[1]mlx5_0:1/IB [2]x:1/IB",
+        "[0]mlx5_0:1/IB ``` x",
+        "[0]mlx5_0:1/IB [RO];OOB eth0:1.1<0>",
+        "x",
+    ] {
+        assert_eq!(NicList::read(other), None, "{other}");
+    }
+}
+
 mod any {
     use super::*;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
-        fn nothing_panics(text in "(.{0,20})(NCCL )?(INFO |WARN |version )?(Channel |NET/IB : |comm |GPU Direct RDMA |Ring )?.{0,80}") {
+        fn nothing_panics(text in "(.{0,20})(NCCL )?(INFO |WARN |version )?(2\\.18\\.1\\+cuda12 |n:1:2 \\[0\\] NCCL INFO )?(Channel |NET/IB : |comm |GPU Direct RDMA |Ring )?.{0,80}") {
             if let Some(l) = split(&text) {
                 let _ = Message::read(&l);
                 let _ = Who::read(l.who);
                 let _ = stamp::find(l.before);
                 let _ = wording::releases(l.message);
+                let _ = split_glued(&l).map(|g| (l.message.get(..g.at), g.inner));
+                let _ = (NicList::read(l.message), is_cut(l.message), nics(l.message).count());
             }
         }
     }

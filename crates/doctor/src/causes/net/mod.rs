@@ -93,9 +93,13 @@ fn lists<'a>(c: &Case<'a>) -> BTreeMap<String, BTreeSet<&'a str>> {
     by_host
 }
 
-/// Hosts with fewer NICs than most, how many they have, how many most have.
+/// Hosts with fewer NICs than most, how many they have, how many most have. A list whose end is missing shows no number, nor one of which
+/// the host is not known.
 fn fewer(c: &Case<'_>) -> Option<(Vec<String>, usize, usize)> {
-    let by_host = lists(c);
+    let mut by_host = lists(c);
+    let cut = c.processes().filter(|(_, p)| p.nics.is_some_and(|n| n.cut));
+    let cut: BTreeSet<&str> = cut.map(|(_, p)| c.name(p.host)).collect();
+    by_host.retain(|host, _| !host.is_empty() && !cut.contains(host.as_str()));
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
     by_host.values().for_each(|l| *counts.entry(l.len()).or_default() += 1);
     let (most, _) = counts.iter().max_by_key(|(n, hosts)| (**hosts, **n))?;

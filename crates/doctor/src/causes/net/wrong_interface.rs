@@ -59,7 +59,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     }
     // Data goes over all interfaces that are listed, the bridges of containers too.
     let listed = c.processes().filter_map(|(_, p)| p.nics).find_map(
-        |Listed { devices: DeviceList { net, list }, at: place }| {
+        |Listed { devices: DeviceList { net, list }, at: place, .. }| {
             let names = c.name(list).split(' ').filter(|_| Case::is_socket(c.name(net)));
             let name = names.into_iter().find(|n| LOCAL.iter().any(|l| n.starts_with(l)))?;
             Some((name.to_owned(), place))
@@ -137,15 +137,18 @@ fn loopback(c: &Case<'_>) -> Option<Found> {
     if c.ran() || c.job.hosts(c.o).len() < 2 {
         return None;
     }
-    let bootstrap = c.processes().filter_map(|(_, p)| p.bootstrap).find_map(|Named { name: list, at: place }| {
-        let text = c.name(list).trim_start_matches("[0]");
-        text.strip_prefix("lo:").filter(|address| address.starts_with("127.")).map(|_| place)
-    });
+    let bootstrap =
+        c.processes().filter_map(|(_, p)| p.bootstrap).find_map(|Named { name: list, at: place, .. }| {
+            let text = c.name(list).trim_start_matches("[0]");
+            text.strip_prefix("lo:").filter(|address| address.starts_with("127.")).map(|_| place)
+        });
     // Of an interface NCCL takes the first address, which on lo is this one.
     let data = || {
-        c.processes().filter_map(|(_, p)| p.nics).find_map(|Listed { devices: DeviceList { net, list }, at: place }| {
-            (Case::is_socket(c.name(net)) && c.name(list) == "lo").then_some(place)
-        })
+        c.processes().filter_map(|(_, p)| p.nics).find_map(
+            |Listed { devices: DeviceList { net, list }, at: place, .. }| {
+                (Case::is_socket(c.name(net)) && c.name(list) == "lo").then_some(place)
+            },
+        )
     };
     let place = bootstrap.or_else(data)?;
     let words = "NCCL takes the loopback address, which other hosts do not reach";
@@ -160,7 +163,7 @@ fn bridges(c: &Case<'_>) -> Option<Found> {
         return None;
     }
     let (names, place) = c.processes().filter_map(|(_, p)| p.nics).find_map(
-        |Listed { devices: DeviceList { net, list }, at: place }| {
+        |Listed { devices: DeviceList { net, list }, at: place, .. }| {
             let names = c.name(list).split(' ').filter(|n| BRIDGES.iter().any(|b| n.starts_with(b)));
             let names: Vec<String> = names.filter(|_| Case::is_socket(c.name(net))).map(str::to_owned).collect();
             (!names.is_empty()).then_some((names, place))
