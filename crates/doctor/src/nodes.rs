@@ -1,6 +1,7 @@
 //! Nodes that were given beside the logs: verdicts of rules, and NCCL's decisions as the topology crate rebuilds them.
 
 use crate::NodeGiven;
+use linerate_formats::host_name;
 use linerate_node::Node;
 use linerate_node::rdma::PortState;
 use linerate_rules::{Audit, Severity, Status, audit, rules};
@@ -48,6 +49,13 @@ impl<'a> NodeView<'a> {
             Analysis::new(&f.document, &config).ok()
         });
         NodeView { name: &given.name, node, snapshot: given.snapshot, audit, analysis }
+    }
+
+    /// Whether it can be the node of a host: what names none may be of any.
+    pub(crate) fn may_be(&self, host: Option<&str>) -> bool {
+        let m = &self.snapshot.manifest;
+        let own = if m.redacted { None } else { host_name::short(&m.host) };
+        own.is_none() || host.is_none() || own.as_deref() == host
     }
 
     /// Bare metal, VM host or guest.

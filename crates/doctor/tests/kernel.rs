@@ -86,3 +86,53 @@ fn guides_and_changes_assert_nothing_and_reports_do() {
         }
     }
 }
+
+/// The same device of two hosts is two devices: each has its entry in the order of time, and the cause names both hosts.
+#[test]
+fn hosts_of_the_lines_are_kept_apart() {
+    let line = "NVRM: Xid (PCI:0000:07:00): 79, pid=1, GPU has fallen off the bus.";
+    for (one, two) in [
+        ("Nov 21 07:00:00 node01 kernel: ", "Nov 21 07:00:00 node02 kernel: "),
+        ("2026-11-21T07:00:00+00:00 node01.example.org kernel: ", "2026-11-21T07:00:00+00:00 node02 kernel: "),
+        ("[   12.500000] node01 kernel: ", "[   12.500000] node02 kernel: "),
+        ("node01: [   12.500000] ", "node02: [   12.500000] "),
+        ("node01: [Mon Nov 21 07:00:00 2026] ", "node02: [Mon Nov 21 07:00:00 2026] "),
+        ("node01: ", "node02: "),
+        ("node01: Nov 21 07:00:00 localhost kernel: ", "/var/log/messages:Nov 21 07:00:00 node02 kernel: "),
+    ] {
+        let a = answer(&format!("{one}{line}\n{two}{line}\n{two}{line}\n"));
+        assert_eq!(asserted(&a), ["kernel/xid"], "{one}");
+        assert_eq!(a.causes[0].scope, "node01, node02", "{one}");
+        assert_eq!(a.causes[0].evidence.iter().map(|e| e.at.as_str()).collect::<Vec<_>>(), ["log:1", "log:2"], "{one}");
+        let who: Vec<_> = a.timeline.iter().map(|f| (f.who.as_str(), f.count)).collect();
+        assert_eq!(who, [("node01", 1), ("node02", 2)], "{one}");
+    }
+    for nameless in ["Nov 21 07:00:00 localhost kernel: ", "[   12.5] ", "rank0: ", "0: "] {
+        let a = answer(&format!("{nameless}{line}\n{nameless}{line}\n"));
+        assert_eq!(
+            (a.timeline.len(), a.timeline[0].who.as_str(), a.causes[0].scope.as_str()),
+            (1, "", ""),
+            "{nameless}"
+        );
+    }
+}
+
+/// What one host's log says of an address is nothing about the same address of another host.
+#[test]
+fn an_address_is_one_hosts() {
+    let bound = "mlx5_core 0000:41:00.0: firmware version: 28.39.1002";
+    let fault = "AMD-Vi: Event logged [IO_PAGE_FAULT device=41:00.0 domain=0x0012 address=0xfd000 flags=0x0020]";
+    let a = answer(&format!("node01: [    1.5] {bound}\nnode01: [   12.5] {fault}\n"));
+    assert_eq!(asserted(&a), ["kernel/iommu-fault"]);
+    let a = answer(&format!("node01: [    1.5] {bound}\nnode02: [   12.5] {fault}\n"));
+    assert_eq!(asserted(&a), [""; 0]);
+    // An action that the driver wants of one GPU is not wanted of the other.
+    let action =
+        "NVRM: Xid (PCI:0000:07:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)";
+    let app = "NVRM: Xid (PCI:0000:07:00): 31, pid=1, name=python, MMU Fault";
+    let summary = |host: &str| {
+        let a = answer(&format!("node02: [   12.5] {app}\n{host}: [   12.5] {action}\n"));
+        a.causes.iter().map(|c| (c.scope.clone(), c.severity)).collect::<Vec<_>>()
+    };
+    assert_eq!(summary("node01").first().map(|(scope, _)| scope.as_str()), Some("node01"));
+}

@@ -342,3 +342,43 @@ fn clothes_of_a_line() {
     }
     assert_eq!(split("Nov 21 07:00:00 host sshd[1]: x").1, "host sshd[1]: x");
 }
+
+#[test]
+fn a_line_says_whose_it_is() {
+    let text = "DMAR: IOMMU enabled";
+    for (before, host) in [
+        ("Nov 21 07:00:00 gpu-1 kernel: ", Some("gpu-1")),
+        ("Nov 21 07:00:00 gpu-1 kernel: [   10.5] ", Some("gpu-1")),
+        ("2026-11-21T07:00:00+0000 gpu-1.example.org kernel: ", Some("gpu-1.example.org")),
+        ("Thu 2025-04-24 16:22:15 CEST tower kernel: ", Some("tower")),
+        ("[   10.500000] tower kernel: ", Some("tower")),
+        ("gpu-1 kernel: ", Some("gpu-1")),
+        ("node01: [   10.5] ", Some("node01")),
+        ("node01: [Mon Nov 21 07:00:00 2026] ", Some("node01")),
+        ("ip-10-0-0-1: Nov 21 07:00:00 localhost kernel: ", Some("ip-10-0-0-1")),
+        // The log's own name says more than that of the machine which printed it.
+        ("login1: Nov 21 07:00:00 gpu-1 kernel: ", Some("gpu-1")),
+        ("Nov 21 07:00:00 localhost kernel: ", None),
+        ("Nov 21 07:00:00 (none) kernel: ", None),
+        ("Nov 21 07:00:00 kernel: ", None),
+        ("kern  :warn  : 2025-01-21T04:41:44,285060+00:00 ", None),
+        ("[    1.5][    T1] ", None),
+        ("", None),
+    ] {
+        let line = format!("{before}{text}");
+        let head = head(&line);
+        assert_eq!((head.host, head.message), (host, text), "{line}");
+    }
+    assert_eq!(head("Nov 21 07:00:00 gpu-1 modprobe[12]: x").host, Some("gpu-1"));
+    for nobody in [
+        "rank0: [   10.5] x",
+        "0: [   10.5] x",
+        "node01: [INFO] x",
+        "node01: [1612345678.123456] x",
+        "node01: x",
+        "eth0: link is not ready",
+        "2025-01-21T04:41:44 ERROR loader.py: x",
+    ] {
+        assert_eq!(head(nobody).host, None, "{nobody}");
+    }
+}
