@@ -5,6 +5,7 @@ mod driver;
 mod event;
 mod fault;
 mod header;
+mod probe;
 mod shape;
 
 pub use classify::classify;
@@ -181,6 +182,8 @@ const ANCHORS: &[(&str, u8)] = &[
     ("bw_notification", subject::PCI),
     ("pciehp", subject::PCI),
     ("mlx5_core", subject::MLX5),
+    (": probe of ", subject::DRIVERS),
+    (": probe with driver ", subject::DRIVERS),
     ("unknown parameter", subject::MODULES),
     ("ockdown:", subject::MODULES),
     ("locked down", subject::MODULES),

@@ -214,6 +214,39 @@ fn cases() -> Vec<(&'static str, Event)> {
         ("NVRM: Xid (PCI:0000:38:00): 13, pid='<unknown>', name=x", E::Xid { bdf: bdf("38:00.0"), number: 13, detail: Detail::Number }),
         ("NVRM: GPU 0000:01:00.0: RmInitAdapter failed! (0x26:0x56:1463)", E::NvidiaInitFailed { bdf: bdf("01:00.0") }),
         (
+            "mlx5_core: probe of 0000:c1:00.0 failed with error -22",
+            E::NotStarted { of: of("c1:00.0", DriverClass::RdmaNic), error: Some(-22) },
+        ),
+        (
+            "bnxt_en 0000:c1:00.1: probe with driver bnxt_en failed with error -12",
+            E::NotStarted { of: of("c1:00.1", DriverClass::RdmaNic), error: Some(-12) },
+        ),
+        (
+            "xhci_hcd: probe of 0000:00:14.0 failed with error -110",
+            E::NotStarted { of: of("00:14.0", DriverClass::Usb), error: Some(-110) },
+        ),
+        // The RDMA driver of a function is a driver of a device on the auxiliary bus.
+        (
+            "irdma.gen_2: probe of ice.roce.0 failed with error -12",
+            E::NotStarted { of: Requester { bdf: None, class: DriverClass::RdmaNic }, error: Some(-12) },
+        ),
+        (
+            "mlx5_ib.rdma mlx5_core.rdma.3: probe with driver mlx5_ib.rdma failed with error -12",
+            E::NotStarted { of: Requester { bdf: None, class: DriverClass::RdmaNic }, error: Some(-12) },
+        ),
+        (
+            "mlx5_core 0000:c1:00.0: probe_one:1957:(pid 1): mlx5_init_one failed with error code -110",
+            E::NotStarted { of: of("c1:00.0", DriverClass::RdmaNic), error: Some(-110) },
+        ),
+        (
+            "mlx5_core 0000:c1:00.0: mlx5_pci_resume: mlx5_load_one failed with error code: -5",
+            E::NotStarted { of: of("c1:00.0", DriverClass::RdmaNic), error: Some(-5) },
+        ),
+        (
+            "mlx5_core 0000:c1:00.0: wait_fw_init:199:(pid 1): Firmware over 120000 MS in pre-initializing state, aborting",
+            E::NotStarted { of: of("c1:00.0", DriverClass::RdmaNic), error: None },
+        ),
+        (
             "nvidia: unknown parameter 'NVreg_EnablePCIeRelaxedOrderingMode' ignored",
             E::UnknownModuleParameter { module: "nvidia".into(), parameter: "NVreg_EnablePCIeRelaxedOrderingMode".into() },
         ),
@@ -287,6 +320,16 @@ fn messages_that_only_look_alike() {
         "DMAR: [INTR-REMAP] Request device [f0:1f.7] fault index 0x1c [fault reason 0x25] Blocked a compatibility format interrupt request",
         "DMAR: INTR-REMAP: Request device [[c2:00.0] fault index 27",
         "iommu: Default domain type: Odd",
+        // The driver waits for another, or declines the device: the kernel prints that for debugging, in other words.
+        "mlx5_core: probe of 0000:c1:00.0 failed with error -517",
+        "mlx5_core: probe of 0000:c1:00.0 failed with error -19",
+        "mlx5_core 0000:c1:00.0: probe with driver mlx5_core rejects match -19",
+        "mlx5_core: probe of 0000:c1:00.0 rejects match -6",
+        "mlx5_core: probe of 0000:c1:00.0 returned 1 after 4 usecs",
+        "mlx5_core 0000:c1:00.0: Waiting for FW initialization, timeout abort in 100s",
+        "mlx5_core 0000:c1:00.0: mlx5_crdump_enable failed with error code -22",
+        "The probe of 0000:c1:00.0 failed with error -22",
+        "mlx5_core: probe of the card failed with error -22",
         "",
     ] {
         assert_eq!(classify(message), None, "{message}");

@@ -9,7 +9,7 @@ mod words;
 pub(crate) use words::{OF_NCCL, Words};
 
 use super::trouble::{KernelTrouble, NarrowPath, PeermemTrouble};
-use linerate_formats::dmesg::{AerSeverity, Event, Mlx5Event, Requester};
+use linerate_formats::dmesg::{AerSeverity, DriverClass, Event, Mlx5Event, Requester};
 use linerate_formats::host_name::short;
 use linerate_formats::{dmesg, printed};
 use module::{is_peermem, module};
@@ -106,6 +106,7 @@ pub(super) fn read(line: &str) -> Option<KernelTrouble> {
         Event::DmabufAttachFailed(_) => KernelTrouble::DmabufRefused,
         Event::DmaMapFailed { .. } => KernelTrouble::BounceBuffers,
         Event::NvidiaVersionMismatch => KernelTrouble::DriverMismatch,
+        Event::NotStarted { of, .. } if of.class == DriverClass::RdmaNic => KernelTrouble::NicNotStarted(of.bdf),
         _ => return None,
     })
 }
