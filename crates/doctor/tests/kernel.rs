@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{answer, asserted, ids};
+use common::{answer, answer_to, asserted, ids};
 
 const MESSAGES: &str = include_str!("kernel_messages.tsv");
 
@@ -135,4 +135,33 @@ fn an_address_is_one_hosts() {
         a.causes.iter().map(|c| (c.scope.clone(), c.severity)).collect::<Vec<_>>()
     };
     assert_eq!(summary("node01").first().map(|(scope, _)| scope.as_str()), Some("node01"));
+}
+
+/// A driver that does not start a device is said with its line, and in the order of time.
+#[test]
+fn devices_that_do_not_start_have_their_line() {
+    let log = "[    1.5] NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.144.03  Mon Dec 30 17:44:08 UTC 2024\n\
+               [    9.5] NVRM: GPU 0000:18:00.0: RmInitAdapter failed! (0x24:0x65:1423)\n\
+               [    9.6] NVRM: GPU 0000:18:00.0: rm_init_adapter failed, device minor number 0\n\
+               [    9.7] NVRM: GPU 0000:19:00.0: RmInitAdapter failed! (0x24:0x65:1423)\n";
+    let a = answer(log);
+    assert_eq!(asserted(&a), ["gpu/not-started"]);
+    assert_eq!(a.causes[0].evidence.iter().map(|e| e.at.as_str()).collect::<Vec<_>>(), ["log:2", "log:4"]);
+    assert!(a.causes[0].summary.contains("0000:18:00.0, 0000:19:00.0"), "{}", a.causes[0].summary);
+    assert_eq!(a.timeline.iter().map(|f| f.count).collect::<Vec<_>>(), [2, 1]);
+    // A GPU that is gone does not start either; that of another host is another one.
+    let lost = "[    9.0] NVRM: Xid (PCI:0000:18:00): 79, pid=1, GPU has fallen off the bus.\n";
+    let a = answer(&format!("{lost}{log}"));
+    assert_eq!(asserted(&a), ["kernel/xid", "gpu/not-started"]);
+    assert_eq!(a.causes[1].evidence.iter().map(|e| e.at.as_str()).collect::<Vec<_>>(), ["log:5"]);
+    let a = answer(&format!(
+        "node01: {lost}node02: [    9.5] NVRM: GPU 0000:18:00.0: RmInitAdapter failed! (0x24:0x65:1423)\n"
+    ));
+    assert_eq!(asserted(&a), ["kernel/xid", "gpu/not-started"]);
+    assert_eq!(a.causes.iter().map(|c| c.scope.as_str()).collect::<Vec<_>>(), ["node01", "node02"]);
+    let nic = "[    5.5] mlx5_core 0000:c1:00.0: probe_one:1957:(pid 1): mlx5_init_one failed with error code -22\n\
+               [    5.6] mlx5_core 0000:c1:00.0: probe with driver mlx5_core failed with error -22\n";
+    let a = answer_to(&[("a", nic.as_bytes()), ("b", nic.replace("c1:00.0", "c1:00.1").as_bytes())]);
+    assert_eq!(asserted(&a), ["ib/nic-not-started"]);
+    assert_eq!(a.causes[0].evidence.iter().map(|e| e.at.as_str()).collect::<Vec<_>>(), ["a:1", "b:1"]);
 }

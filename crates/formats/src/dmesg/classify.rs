@@ -135,7 +135,7 @@ fn nvidia(m: &str) -> Option<Event> {
     if rest.contains("PCI I/O region assigned to your NVIDIA device is invalid") || is_empty_bar(rest) {
         return Some(Event::NvidiaBarInvalid { bdf: first_bdf(rest) });
     }
-    if rest.contains("RmInitAdapter failed") {
+    if rest.contains("RmInitAdapter failed") || rest.contains("rm_init_adapter failed") {
         return Some(Event::NvidiaInitFailed { bdf: first_bdf(rest) });
     }
     if rest.starts_with("API mismatch") {

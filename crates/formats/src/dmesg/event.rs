@@ -278,7 +278,7 @@ pub enum Event {
         /// The error, where the line has one.
         error: Option<i32>,
     },
-    /// `RmInitAdapter failed`.
+    /// `RmInitAdapter failed`, `rm_init_adapter failed`.
     NvidiaInitFailed {
         /// GPU.
         bdf: Option<Bdf>,

@@ -213,6 +213,8 @@ fn cases() -> Vec<(&'static str, Event)> {
         ),
         ("NVRM: Xid (PCI:0000:38:00): 13, pid='<unknown>', name=x", E::Xid { bdf: bdf("38:00.0"), number: 13, detail: Detail::Number }),
         ("NVRM: GPU 0000:01:00.0: RmInitAdapter failed! (0x26:0x56:1463)", E::NvidiaInitFailed { bdf: bdf("01:00.0") }),
+        ("NVRM: GPU 0000:01:00.0: rm_init_adapter failed, device minor number 0", E::NvidiaInitFailed { bdf: bdf("01:00.0") }),
+        ("NVRM: rm_init_adapter failed for device bearing minor number 0", E::NvidiaInitFailed { bdf: None }),
         (
             "mlx5_core: probe of 0000:c1:00.0 failed with error -22",
             E::NotStarted { of: of("c1:00.0", DriverClass::RdmaNic), error: Some(-22) },
@@ -330,6 +332,7 @@ fn messages_that_only_look_alike() {
         "mlx5_core 0000:c1:00.0: mlx5_crdump_enable failed with error code -22",
         "The probe of 0000:c1:00.0 failed with error -22",
         "mlx5_core: probe of the card failed with error -22",
+        "NVRM: RmInitAdapter: Cannot initialize GSP firmware RM",
         "",
     ] {
         assert_eq!(classify(message), None, "{message}");

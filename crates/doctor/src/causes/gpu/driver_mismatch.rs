@@ -26,7 +26,7 @@ pub(super) static CAUSE: Cause = Cause {
     ),
     sources: &[nccl("NVML: nvmlReturn_t", "https://docs.nvidia.com/deploy/nvml-api/group__nvmlDeviceEnumvs.html")],
     severity: Severity::Critical,
-    rules: &["gpumem/driver-loaded"],
+    rules: &["gpumem/driver-loaded", "gpumem/driver-init"],
     follows: &[],
     check,
 };

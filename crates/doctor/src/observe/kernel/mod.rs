@@ -106,6 +106,7 @@ pub(super) fn read(line: &str) -> Option<KernelTrouble> {
         Event::DmabufAttachFailed(_) => KernelTrouble::DmabufRefused,
         Event::DmaMapFailed { .. } => KernelTrouble::BounceBuffers,
         Event::NvidiaVersionMismatch => KernelTrouble::DriverMismatch,
+        Event::NvidiaInitFailed { bdf } => KernelTrouble::GpuNotStarted(bdf),
         Event::NotStarted { of, .. } if of.class == DriverClass::RdmaNic => KernelTrouble::NicNotStarted(of.bdf),
         _ => return None,
     })
