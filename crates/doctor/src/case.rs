@@ -11,6 +11,7 @@ use crate::observe::trouble::{FrameworkTrouble, KernelTrouble, ToolTrouble, Trou
 use crate::observe::{Observer, names::Name};
 use crate::place::{FileId, Place, Quote};
 use crate::ranges::{ranges, some};
+use linerate_formats::host_name;
 use linerate_formats::nccl_log::Direction;
 use linerate_formats::nccl_ras::Report;
 use std::collections::BTreeSet;
@@ -43,8 +44,9 @@ impl<'a> Case<'a> {
         self.of(&self.o.failures).filter(|(t, _)| is(t)).collect()
     }
 
+    /// What the kernels' logs say, each trouble once for each host.
     pub(crate) fn kernel(&self, is: impl Fn(&KernelTrouble) -> bool) -> Vec<(KernelTrouble, &'a Group)> {
-        self.of(&self.o.kernel).filter(|(t, _)| is(t)).collect()
+        self.of(&self.o.kernel).map(|(k, g)| (k.trouble, g)).filter(|(t, _)| is(t)).collect()
     }
 
     pub(crate) fn tools(&self, is: impl Fn(&ToolTrouble) -> bool) -> Vec<(ToolTrouble, &'a Group)> {
@@ -61,7 +63,14 @@ impl<'a> Case<'a> {
     }
 
     pub(crate) fn kernel_line(&self, is: impl Fn(&KernelTrouble) -> bool) -> Option<&'a Group> {
-        self.of(&self.o.kernel).find(|(t, _)| is(t)).map(|(_, g)| g)
+        self.of(&self.o.kernel).find(|(k, _)| is(&k.trouble)).map(|(_, g)| g)
+    }
+
+    /// Where the same happened: what one host's log says, in all hosts' logs; that of this group first.
+    pub(crate) fn alike(&self, g: &'a Group) -> Vec<&'a Group> {
+        let own = self.o.kernel.list.iter().find(|(_, other)| std::ptr::eq(other, g)).map(|(k, _)| k.trouble);
+        let others = own.map(|own| self.kernel(|k| *k == own)).unwrap_or_default().into_iter().map(|(_, g)| g);
+        std::iter::once(g).chain(others.filter(|other| !std::ptr::eq(*other, g))).collect()
     }
 
     pub(crate) fn tool(&self, is: impl Fn(&ToolTrouble) -> bool) -> Option<&'a Group> {
@@ -187,6 +196,14 @@ impl<'a> Case<'a> {
         g.quotes.iter().map(|q| self.evidence(q)).collect()
     }
 
+    /// Evidence of groups: the first lines of one, the first line of each of several.
+    pub(crate) fn quotes_of(&self, groups: &[&Group]) -> Vec<Evidence> {
+        match groups {
+            [one] => self.quotes(one),
+            several => several.iter().take(NAMED).filter_map(|g| g.quotes.first()).map(|q| self.evidence(q)).collect(),
+        }
+    }
+
     pub(crate) fn evidence(&self, q: &Quote) -> Evidence {
         Evidence::of(q, self.file(q.place))
     }
@@ -228,6 +245,26 @@ impl<'a> Case<'a> {
             return String::new();
         }
         format!("{} of {} hosts: {}", hosts.len(), all.len(), some(&hosts, NAMED))
+    }
+
+    /// Names the hosts of groups: of their processes, or those that lines of the kernels' logs name.
+    pub(crate) fn scope_of(&self, groups: &[&Group]) -> String {
+        let named: BTreeSet<&str> = groups.iter().filter_map(|g| g.host).map(|h| self.o.name(h)).collect();
+        if named.is_empty() {
+            return self.scope(groups.iter().flat_map(|g| g.processes.iter().copied()));
+        }
+        let of_job: Vec<String> = self.job.hosts(self.o).iter().filter_map(|h| host_name::short(h)).collect();
+        let hosts: Vec<String> = named.iter().map(|h| (*h).to_owned()).collect();
+        let words = some(&hosts, NAMED);
+        if groups.iter().any(|g| g.host.is_none()) {
+            format!("{words}; other lines name no host")
+        } else if of_job.is_empty() || !hosts.iter().all(|h| of_job.contains(h)) {
+            words
+        } else if hosts.len() == of_job.len() {
+            String::new()
+        } else {
+            format!("{} of {} hosts: {words}", hosts.len(), of_job.len())
+        }
     }
 
     /// Hosts of processes.

@@ -1,10 +1,11 @@
 //! Nodes that were given beside the logs: verdicts of rules, and NCCL's decisions as the topology crate rebuilds them.
 
 use crate::NodeGiven;
+use linerate_formats::host_name;
 use linerate_node::Node;
 use linerate_node::rdma::PortState;
 use linerate_rules::{Audit, Severity, Status, audit, rules};
-use linerate_snapshot::Snapshot;
+use linerate_snapshot::{Place, Pos, Snapshot};
 use linerate_topology::ceiling::Port;
 use linerate_topology::gdr::{Gdr, GdrReason};
 use linerate_topology::system::{NodeData, NodeKind};
@@ -50,6 +51,13 @@ impl<'a> NodeView<'a> {
         NodeView { name: &given.name, node, snapshot: given.snapshot, audit, analysis }
     }
 
+    /// Whether it can be the node of a host: what names none may be of any.
+    pub(crate) fn may_be(&self, host: Option<&str>) -> bool {
+        let m = &self.snapshot.manifest;
+        let own = if m.redacted { None } else { host_name::short(&m.host) };
+        own.is_none() || host.is_none() || own.as_deref() == host
+    }
+
     /// Bare metal, VM host or guest.
     pub(crate) fn role(&self) -> Option<linerate_node::context::Role> {
         self.node.context.role.value
@@ -69,7 +77,7 @@ impl<'a> NodeView<'a> {
                 severity: v.severity(),
                 message: format!("{}: {}", v.finding.subject, v.finding.message),
                 at: match v.finding.evidence.first() {
-                    Some(e) => format!("{}{}", self.name, path(self.snapshot, e.place)),
+                    Some(e) => place(self.name, self.snapshot, e.place),
                     None => self.name.to_owned(),
                 },
             })
@@ -179,7 +187,16 @@ fn used(a: &Analysis) -> impl Iterator<Item = &Gdr> {
     a.gdr.iter().filter(known).filter(takes)
 }
 
-fn path(snapshot: &Snapshot, place: linerate_snapshot::Place) -> String {
+/// `NODE: sys/…`; of a text that a tool printed `FILE:LINE`, as the lines of logs have it, behind the node where that is no file's.
+fn place(name: &str, snapshot: &Snapshot, place: Place) -> String {
     let path = snapshot.path(place.base);
-    format!(": {}", path.trim_start_matches('/'))
+    let path = path.trim_start_matches('/');
+    let (Some(text), Pos::Line(line)) = (path.strip_prefix("pasted/"), place.pos) else {
+        return format!("{name}: {path}");
+    };
+    let line = snapshot.line_in_file(place.base, line);
+    // The second text that was cut out of a file is `FILE#2`, one of two nodes in it `FILE, NODE`.
+    let text = text.rsplit_once('#').map_or(text, |(file, _)| file);
+    let file = name.split(", ").next().unwrap_or(name);
+    if file.rsplit('/').next() == Some(text) { format!("{file}:{line}") } else { format!("{name}: {text}:{line}") }
 }

@@ -145,7 +145,7 @@ pub(crate) fn timeline(o: &Observer) -> Vec<Failure> {
         .kernel
         .list
         .iter()
-        .map(|(k, group)| One { group, consequence: matches!(k, KernelTrouble::Xid { number: 43 | 45, .. }) });
+        .map(|(k, group)| One { group, consequence: matches!(k.trouble, KernelTrouble::Xid { number: 43 | 45, .. }) });
     let torch = o.frameworks.list.iter().map(|(_, group)| One { group, consequence: true });
     let mut all: Vec<One<'_>> = nccl.chain(kernel).chain(torch).collect();
     // By time where all have comparable times, else by line.
@@ -165,7 +165,8 @@ pub(crate) fn timeline(o: &Observer) -> Vec<Failure> {
         .filter_map(|f| {
             let g = f.group;
             let quote = g.quotes.first()?;
-            let host = g.first_process.and_then(|p| o.process(p)).map(|p| o.name(p.host)).unwrap_or_default();
+            let host = g.first_process.and_then(|p| o.process(p)).map(|p| p.host).or(g.host);
+            let host = host.map(|h| o.name(h)).unwrap_or_default();
             let rank =
                 g.first_rank.and_then(|r| o.ranks.all.get(r)?.rank).map(|r| format!(" rank {r}")).unwrap_or_default();
             Some(Failure {

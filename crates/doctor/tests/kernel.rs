@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{answer, asserted, ids};
+use common::{answer, answer_to, asserted, ids};
 
 const MESSAGES: &str = include_str!("kernel_messages.tsv");
 
@@ -85,4 +85,83 @@ fn guides_and_changes_assert_nothing_and_reports_do() {
             assert!(asserted(&a).iter().any(|id| verdict.ends_with(id)), "{text}{message}: {:?}", ids(&a));
         }
     }
+}
+
+/// The same device of two hosts is two devices: each has its entry in the order of time, and the cause names both hosts.
+#[test]
+fn hosts_of_the_lines_are_kept_apart() {
+    let line = "NVRM: Xid (PCI:0000:07:00): 79, pid=1, GPU has fallen off the bus.";
+    for (one, two) in [
+        ("Nov 21 07:00:00 node01 kernel: ", "Nov 21 07:00:00 node02 kernel: "),
+        ("2026-11-21T07:00:00+00:00 node01.example.org kernel: ", "2026-11-21T07:00:00+00:00 node02 kernel: "),
+        ("[   12.500000] node01 kernel: ", "[   12.500000] node02 kernel: "),
+        ("node01: [   12.500000] ", "node02: [   12.500000] "),
+        ("node01: [Mon Nov 21 07:00:00 2026] ", "node02: [Mon Nov 21 07:00:00 2026] "),
+        ("node01: ", "node02: "),
+        ("node01: Nov 21 07:00:00 localhost kernel: ", "/var/log/messages:Nov 21 07:00:00 node02 kernel: "),
+    ] {
+        let a = answer(&format!("{one}{line}\n{two}{line}\n{two}{line}\n"));
+        assert_eq!(asserted(&a), ["kernel/xid"], "{one}");
+        assert_eq!(a.causes[0].scope, "node01, node02", "{one}");
+        assert_eq!(a.causes[0].evidence.iter().map(|e| e.at.as_str()).collect::<Vec<_>>(), ["log:1", "log:2"], "{one}");
+        let who: Vec<_> = a.timeline.iter().map(|f| (f.who.as_str(), f.count)).collect();
+        assert_eq!(who, [("node01", 1), ("node02", 2)], "{one}");
+    }
+    for nameless in ["Nov 21 07:00:00 localhost kernel: ", "[   12.5] ", "rank0: ", "0: "] {
+        let a = answer(&format!("{nameless}{line}\n{nameless}{line}\n"));
+        assert_eq!(
+            (a.timeline.len(), a.timeline[0].who.as_str(), a.causes[0].scope.as_str()),
+            (1, "", ""),
+            "{nameless}"
+        );
+    }
+}
+
+/// What one host's log says of an address is nothing about the same address of another host.
+#[test]
+fn an_address_is_one_hosts() {
+    let bound = "mlx5_core 0000:41:00.0: firmware version: 28.39.1002";
+    let fault = "AMD-Vi: Event logged [IO_PAGE_FAULT device=41:00.0 domain=0x0012 address=0xfd000 flags=0x0020]";
+    let a = answer(&format!("node01: [    1.5] {bound}\nnode01: [   12.5] {fault}\n"));
+    assert_eq!(asserted(&a), ["kernel/iommu-fault"]);
+    let a = answer(&format!("node01: [    1.5] {bound}\nnode02: [   12.5] {fault}\n"));
+    assert_eq!(asserted(&a), [""; 0]);
+    // An action that the driver wants of one GPU is not wanted of the other.
+    let action =
+        "NVRM: Xid (PCI:0000:07:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)";
+    let app = "NVRM: Xid (PCI:0000:07:00): 31, pid=1, name=python, MMU Fault";
+    let summary = |host: &str| {
+        let a = answer(&format!("node02: [   12.5] {app}\n{host}: [   12.5] {action}\n"));
+        a.causes.iter().map(|c| (c.scope.clone(), c.severity)).collect::<Vec<_>>()
+    };
+    assert_eq!(summary("node01").first().map(|(scope, _)| scope.as_str()), Some("node01"));
+}
+
+/// A driver that does not start a device is said with its line, and in the order of time.
+#[test]
+fn devices_that_do_not_start_have_their_line() {
+    let log = "[    1.5] NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.144.03  Mon Dec 30 17:44:08 UTC 2024\n\
+               [    9.5] NVRM: GPU 0000:18:00.0: RmInitAdapter failed! (0x24:0x65:1423)\n\
+               [    9.6] NVRM: GPU 0000:18:00.0: rm_init_adapter failed, device minor number 0\n\
+               [    9.7] NVRM: GPU 0000:19:00.0: RmInitAdapter failed! (0x24:0x65:1423)\n";
+    let a = answer(log);
+    assert_eq!(asserted(&a), ["gpu/not-started"]);
+    assert_eq!(a.causes[0].evidence.iter().map(|e| e.at.as_str()).collect::<Vec<_>>(), ["log:2", "log:4"]);
+    assert!(a.causes[0].summary.contains("0000:18:00.0, 0000:19:00.0"), "{}", a.causes[0].summary);
+    assert_eq!(a.timeline.iter().map(|f| f.count).collect::<Vec<_>>(), [2, 1]);
+    // A GPU that is gone does not start either; that of another host is another one.
+    let lost = "[    9.0] NVRM: Xid (PCI:0000:18:00): 79, pid=1, GPU has fallen off the bus.\n";
+    let a = answer(&format!("{lost}{log}"));
+    assert_eq!(asserted(&a), ["kernel/xid", "gpu/not-started"]);
+    assert_eq!(a.causes[1].evidence.iter().map(|e| e.at.as_str()).collect::<Vec<_>>(), ["log:5"]);
+    let a = answer(&format!(
+        "node01: {lost}node02: [    9.5] NVRM: GPU 0000:18:00.0: RmInitAdapter failed! (0x24:0x65:1423)\n"
+    ));
+    assert_eq!(asserted(&a), ["kernel/xid", "gpu/not-started"]);
+    assert_eq!(a.causes.iter().map(|c| c.scope.as_str()).collect::<Vec<_>>(), ["node01", "node02"]);
+    let nic = "[    5.5] mlx5_core 0000:c1:00.0: probe_one:1957:(pid 1): mlx5_init_one failed with error code -22\n\
+               [    5.6] mlx5_core 0000:c1:00.0: probe with driver mlx5_core failed with error -22\n";
+    let a = answer_to(&[("a", nic.as_bytes()), ("b", nic.replace("c1:00.0", "c1:00.1").as_bytes())]);
+    assert_eq!(asserted(&a), ["ib/nic-not-started"]);
+    assert_eq!(a.causes[0].evidence.iter().map(|e| e.at.as_str()).collect::<Vec<_>>(), ["a:1", "b:1"]);
 }

@@ -94,3 +94,18 @@ fn nvlink_sharp_off_is_judged_by_the_nodes_gpus() {
     let (_, s) = composed::load(&composed::nodes().join("healthy/dgx-h100.toml"));
     assert!(!names(&answer(&on, &s), "env/nvls-off"));
 }
+
+/// A finding of a text that a tool printed has the text's line, as a finding of a log has.
+#[test]
+fn what_a_text_shows_has_its_line() {
+    let text =
+        b"[    1.5] DMAR: IOMMU enabled\n[    9.5] NVRM: GPU 0000:18:00.0: RmInitAdapter failed! (0x24:0x65:1423)\n";
+    let s = linerate_snapshot::load_bytes(text, "dmesg.txt").unwrap();
+    for (name, at) in
+        [("logs/dmesg.txt", "logs/dmesg.txt:2"), ("dmesg.txt, n1", "dmesg.txt:2"), ("n1", "n1: dmesg.txt:2")]
+    {
+        let a = conclude(&Observer::default(), &[NodeGiven { name: name.to_owned(), snapshot: &s }]);
+        let [c] = a.causes.as_slice() else { panic!("{:?}", a.causes) };
+        assert_eq!((c.id, c.evidence[0].at.as_str()), ("gpumem/driver-init", at));
+    }
+}

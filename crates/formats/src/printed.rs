@@ -109,9 +109,11 @@ fn tag(line: &str) -> Option<&str> {
         b'|' => line.strip_prefix("| ").filter(|rest| !rest.trim_end().ends_with('|')),
         b'/' => grep(line),
         b'0'..=b'9' => date(line).or_else(|| place(line)).or_else(|| journal(line)),
-        _ => {
-            syslog(line).or_else(|| journal(line)).or_else(|| level(line)).or_else(|| grep(line)).or_else(|| host(line))
-        }
+        _ => syslog(line)
+            .or_else(|| journal(line))
+            .or_else(|| level(line))
+            .or_else(|| grep(line))
+            .or_else(|| named(line).map(|(_, rest)| rest)),
     }
 }
 
@@ -241,7 +243,7 @@ fn grep(line: &str) -> Option<&str> {
 }
 
 /// `node1: `, `rank0: `, `ip-10-0-0-1: `: a name with a digit, as pdsh, ansible and srun put it.
-fn host(line: &str) -> Option<&str> {
+fn named(line: &str) -> Option<(&str, &str)> {
     let (name, rest) = line.split_once(": ")?;
     let word = !name.is_empty()
         && name.len() < 64
@@ -250,7 +252,14 @@ fn host(line: &str) -> Option<&str> {
         && name.bytes().any(|b| b.is_ascii_alphabetic());
     // `libhwloc.so.15: cannot open …` is a program's own word, `arm-smmu-v3.5.auto: ` and `nvidia-nvswitch0: ` are devices'.
     let device = [".so", "smmu", "nvidia-nvswitch"].iter().any(|d| name.contains(d));
-    (word && !device).then_some(rest)
+    (word && !device).then_some((name, rest))
+}
+
+/// The host that such a name is, and what is behind it: not a rank.
+#[must_use]
+pub fn host(line: &str) -> Option<(&str, &str)> {
+    let is_rank = |n: &str| n.strip_prefix("rank").is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
+    named(line).filter(|(name, _)| !is_rank(name))
 }
 
 #[cfg(test)]

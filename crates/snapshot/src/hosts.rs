@@ -3,12 +3,9 @@
 //! File names are no evidence: people name files after tickets, racks and dates, too.
 
 use crate::recognise::HEAD;
-use linerate_formats::{Gives, Kind};
+use linerate_formats::host_name::short;
+use linerate_formats::{Gives, Kind, dmesg};
 use std::collections::BTreeSet;
-
-/// Names that a machine has before it has its own.
-const NO_NAMES: [&str; 4] = ["localhost", "(none)", "linux", "debian"];
-const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// Texts that name hosts, and the hosts that they name.
 #[derive(Default)]
@@ -40,30 +37,31 @@ pub(crate) fn of_text(what: Kind, bytes: &[u8]) -> BTreeSet<String> {
     }
     let head = String::from_utf8_lossy(bytes.get(..bytes.len().min(HEAD)).unwrap_or_default());
     let log = what.gives() == Gives::KernelLog;
-    let of_line = |l| if log { of_log(l) } else { of_prompt(l) };
-    let names = head.lines().filter_map(of_line).chain(head.lines().next().and_then(of_uname));
-    names.filter_map(short).collect()
+    let of_line = |l| if log { of_log(l) } else { of_prompt(l).and_then(short) };
+    head.lines().filter_map(of_line).chain(head.lines().next().and_then(of_uname).and_then(short)).collect()
 }
 
-/// The name without its domain.
-fn short(name: &str) -> Option<String> {
-    let name = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
-    let good =
-        !name.is_empty() && name.len() <= 64 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
-    (good && !NO_NAMES.contains(&name.as_str())).then_some(name)
+/// The host that a line of the kernel's log names.
+pub(crate) fn of_log(line: &str) -> Option<String> {
+    dmesg::head(line).host.and_then(short)
 }
 
-/// `Nov 21 07:00:00 HOST kernel: …`, `2026-11-21T07:00:00+00:00 HOST kernel: …`.
-fn of_log(line: &str) -> Option<&str> {
-    let (before, _) = line.split_once(" kernel: ")?;
-    let (date, host) = before.rsplit_once(' ')?;
-    let iso = date
-        .as_bytes()
-        .get(..5)
-        .is_some_and(|y| matches!(y, [a, b, c, d, b'-'] if [a, b, c, d].iter().all(|n| n.is_ascii_digit())));
-    let dated = iso || date.get(..3).is_some_and(|m| MONTHS.contains(&m));
-    // One time of day, and nothing that a message could be.
-    (dated && date.len() <= 40 && date.contains(':')).then_some(host)
+/// Whether lines of a kernel's log, each with the host that it names, are of several machines. A machine may get its name while it starts: then the
+/// log has its beginning under one name and the rest, without another beginning, under one more.
+pub(crate) fn are_several<'a>(lines: impl Iterator<Item = (&'a str, &'a str)>) -> bool {
+    // Each host as its lines follow each other, and whether a kernel begins there.
+    let mut runs: Vec<(&str, bool)> = Vec::new();
+    for (line, host) in lines {
+        let starts = line.contains("Linux version ");
+        match runs.last_mut() {
+            Some((last, has)) if *last == host => *has |= starts,
+            _ => runs.push((host, starts)),
+        }
+        if runs.len() > 2 {
+            return true;
+        }
+    }
+    matches!(runs.as_slice(), [(_, first), (_, second)] if !first || *second)
 }
 
 /// The host of a command line, without its domain.
@@ -142,5 +140,17 @@ mod tests {
         assert_eq!(said(&[("a", A), ("b", plain)]), None);
         assert_eq!(said(&[("a", A), ("b", "Linux version 6.8.0 #1\n")]), None);
         assert_eq!(said(&[("a", A), ("b", &A.replace("gpu-1.example.org", "localhost"))]), None);
+    }
+
+    #[test]
+    fn a_name_that_came_while_it_started_is_no_other_machine() {
+        let several = |hosts: &[(&str, &str)]| are_several(hosts.iter().map(|(h, l)| (*l, *h)));
+        let (start, any) = ("Linux version 6.8.0", "x");
+        assert!(!several(&[]) && !several(&[("a", any), ("a", start)]));
+        assert!(!several(&[("ip-10-0-0-1", start), ("ip-10-0-0-1", any), ("gpu-1", any)]));
+        assert!(several(&[("a", start), ("b", start)]));
+        assert!(several(&[("a", any), ("b", any)]));
+        assert!(several(&[("a", start), ("b", any), ("a", any)]));
+        assert!(several(&[("a", start), ("b", any), ("c", any)]));
     }
 }

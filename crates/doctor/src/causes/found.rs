@@ -36,9 +36,14 @@ impl Found {
         self
     }
 
-    /// What happened shows it: its lines are evidence, its processes the scope.
-    pub(crate) fn shown(self, case: &Case<'_>, g: &Group) -> Self {
-        self.with(case.quotes(g)).scope(case.scope(g.processes.iter().copied()))
+    /// What happened shows it: its lines are evidence, its processes or the logs' hosts the scope.
+    pub(crate) fn shown<'a>(self, case: &Case<'a>, g: &'a Group) -> Self {
+        self.shown_by(case, &case.alike(g))
+    }
+
+    /// [`shown`](Found::shown), of several.
+    pub(crate) fn shown_by(self, case: &Case<'_>, groups: &[&Group]) -> Self {
+        self.with(case.quotes_of(groups)).scope(case.scope_of(groups))
     }
 
     pub(crate) fn severity(mut self, severity: Severity) -> Self {

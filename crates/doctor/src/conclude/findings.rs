@@ -43,7 +43,7 @@ pub(super) fn findings(nodes: &[NodeView<'_>], direct: bool, answer: &mut Answer
                 continue;
             }
             let because = if answer.jobs.is_empty() {
-                "found on the node; no log shows an effect on a job"
+                "found on the node; there is no log of a job, which could show an effect"
             } else {
                 "the node's own state says so; the log does not show that it is the reason"
             };

@@ -109,7 +109,7 @@ impl Observer {
             && text.trim_end().ends_with(')')
         {
             let nccl_log::GdrPair { enabled, distance, limit, inclusive, .. } = pair;
-            let seen = Seen { place, text, stamp: None, process: None, rank: None };
+            let seen = Seen { place, text, stamp: None, process: None, rank: None, host: None };
             self.pairs.add(Pair { enabled, distance, limit, inclusive }, &seen);
             self.file(place.file).other += 1;
             return true;
@@ -131,7 +131,7 @@ impl Observer {
             _ => return false,
         };
         let key = trouble(&failure, &mut self.names);
-        self.failures.add(key, &Seen { place, text, stamp: None, process: None, rank: None });
+        self.failures.add(key, &Seen { place, text, stamp: None, process: None, rank: None, host: None });
         self.file(place.file).other += 1;
         true
     }

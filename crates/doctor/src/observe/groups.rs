@@ -1,5 +1,6 @@
 //! Things that repeat: how often, where first, on which hosts.
 
+use super::names::Name;
 use crate::place::{Place, Quote};
 use hashbrown::HashMap;
 use linerate_formats::nccl_log::stamp::Stamp;
@@ -27,6 +28,8 @@ pub struct Group {
     pub(crate) first_process: Option<usize>,
     /// Rank of the first, where known.
     pub(crate) first_rank: Option<usize>,
+    /// The host that its lines name, of what no process printed: such lines of two hosts are two groups.
+    pub(crate) host: Option<Name>,
 }
 
 /// What is grouped.
@@ -51,6 +54,7 @@ pub(crate) struct Seen<'a> {
     pub(crate) stamp: Option<Stamp>,
     pub(crate) process: Option<usize>,
     pub(crate) rank: Option<usize>,
+    pub(crate) host: Option<Name>,
 }
 
 impl<K: Hash + Eq + Clone> Groups<K> {
@@ -70,6 +74,7 @@ impl<K: Hash + Eq + Clone> Groups<K> {
                     processes: Vec::new(),
                     first_process: seen.process,
                     first_rank: seen.rank,
+                    host: seen.host,
                 };
                 self.by_key.insert(key.clone(), self.list.len());
                 self.list.push((key, group));

@@ -1,7 +1,9 @@
 //! What equal lines are grouped by.
 
 use super::names::Name;
+use super::trouble::KernelTrouble;
 use crate::place::{FileId, Place};
+use linerate_formats::dmesg::Requester;
 use linerate_formats::pci::Bdf;
 use linerate_formats::xid::Recovery;
 
@@ -121,10 +123,26 @@ pub(crate) struct QueuePair {
     pub(crate) gid_index: Option<i64>,
 }
 
+/// What the kernel of a host says. The same device of two hosts is two devices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Logged {
+    pub(crate) trouble: KernelTrouble,
+    /// As the line names it.
+    pub(crate) host: Option<Name>,
+}
+
+/// A device that a driver started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bound {
+    pub(crate) of: Requester,
+    pub(crate) host: Option<Name>,
+}
+
 /// The recovery action that the GPU driver named last.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Recovered {
     pub(crate) file: FileId,
+    pub(crate) host: Option<Name>,
     pub(crate) gpu: Option<Bdf>,
     pub(crate) action: Recovery,
 }

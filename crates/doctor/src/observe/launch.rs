@@ -17,7 +17,7 @@ impl Observer {
         }
         for (name, value) in launched(line) {
             let key = Setting { name: self.names.id(name), value: self.names.id(value) };
-            self.launched.add(key, &Seen { place, text: line, stamp: None, process: None, rank: None });
+            self.launched.add(key, &Seen { place, text: line, stamp: None, process: None, rank: None, host: None });
         }
     }
 }

@@ -34,14 +34,13 @@ pub use keys::{Pair, Tuning};
 
 use crate::place::FileId;
 use groups::Groups;
-use keys::{DeviceList, GdrNic, Near, PluginEvent, QueuePair, Recovered, Search, Setting};
-use linerate_formats::dmesg::Requester;
+use keys::{Bound, DeviceList, GdrNic, Logged, Near, PluginEvent, QueuePair, Recovered, Search, Setting};
 use linerate_formats::{nccl_ras, nccl_tests, perftest, torch_log, train_steps};
 use names::{Name, Names};
 use ranks::Ranks;
 use std::collections::BTreeSet;
 use threads::Threads;
-use trouble::{FrameworkTrouble, KernelTrouble, ToolTrouble, Trouble};
+use trouble::{FrameworkTrouble, ToolTrouble, Trouble};
 
 /// Readers of tables, of the file that is open.
 #[derive(Debug, Default)]
@@ -66,10 +65,10 @@ pub struct Observer {
     /// What failed.
     pub(crate) failures: Groups<Trouble>,
     /// The kernel's.
-    pub(crate) kernel: Groups<KernelTrouble>,
+    pub(crate) kernel: Groups<Logged>,
     /// Devices that drivers started, by the kernel's log.
-    pub(crate) bound: Vec<Requester>,
-    /// The recovery action that the GPU driver named last, by file and GPU.
+    pub(crate) bound: Vec<Bound>,
+    /// The recovery action that the GPU driver named last, by file, host and GPU.
     pub(crate) recoveries: Vec<Recovered>,
     /// Other tools'.
     pub(crate) tools: Groups<ToolTrouble>,

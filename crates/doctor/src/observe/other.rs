@@ -1,6 +1,7 @@
 //! Lines that NCCL did not print.
 
-use super::keys::Recovered;
+use super::keys::{Bound, Logged, Recovered};
+use super::names::Name;
 use super::record::trouble;
 use super::{Observer, frameworks, kernel, programs, titles};
 use crate::observe::groups::Seen;
@@ -41,7 +42,7 @@ impl Observer {
         self.tables.perftest.line(number, line.as_bytes());
         self.tables.steps.line(number, line.as_bytes());
         let names = &mut self.names;
-        let seen = |stamp| Seen { place, text: line, stamp, process: None, rank: None };
+        let seen = |stamp| Seen { place, text: line, stamp, process: None, rank: None, host: None };
         self.tool_lines.header(line);
         self.gpu_buffers |= programs::is_gpu_buffer(line);
         if let Some(torch) = self.torch.line(number, line.as_bytes()) {
@@ -79,15 +80,18 @@ impl Observer {
             return;
         }
         if let Some(of) = kernel::device(line) {
-            if self.bound.len() < MAX_BOUND && !self.bound.contains(&of) {
-                self.bound.push(of);
+            let device = Bound { of, host: self.host_of(line) };
+            if self.bound.len() < MAX_BOUND && !self.bound.contains(&device) {
+                self.bound.push(device);
             }
             self.file(place.file).other += 1;
             return;
         }
-        if let Some(key) = kernel::read(line) {
+        if let Some(trouble) = kernel::read(line) {
+            let host = self.host_of(line);
+            let key = Logged { trouble, host };
             self.recovery(place.file, key);
-            self.kernel.add(key, &seen(stamp::find(line)));
+            self.kernel.add(key, &Seen { host, ..seen(stamp::find(line)) });
             self.file(place.file).other += 1;
             return;
         }
@@ -96,7 +100,7 @@ impl Observer {
             && let Some((text, failure)) = titles::quoted(line)
         {
             let key = trouble(&failure, names);
-            self.failures.add(key, &Seen { place, text, stamp: None, process: None, rank: None });
+            self.failures.add(key, &Seen { place, text, stamp: None, process: None, rank: None, host: None });
             self.file(place.file).other += 1;
             return;
         }
@@ -132,12 +136,17 @@ impl Observer {
         }
     }
 
-    fn recovery(&mut self, file: FileId, key: KernelTrouble) {
-        let KernelTrouble::Xid { gpu, detail: Detail::Recovery(action), .. } = key else { return };
+    /// The host that a line of the kernel's log names.
+    fn host_of(&mut self, line: &str) -> Option<Name> {
+        kernel::host(line).map(|host| self.names.id(&host))
+    }
+
+    fn recovery(&mut self, file: FileId, Logged { trouble, host }: Logged) {
+        let KernelTrouble::Xid { gpu, detail: Detail::Recovery(action), .. } = trouble else { return };
         let room = self.recoveries.len() < MAX_BOUND;
-        match self.recoveries.iter_mut().find(|r| (r.file, r.gpu) == (file, gpu)) {
+        match self.recoveries.iter_mut().find(|r| (r.file, r.host, r.gpu) == (file, host, gpu)) {
             Some(last) => last.action = action,
-            None if room => self.recoveries.push(Recovered { file, gpu, action }),
+            None if room => self.recoveries.push(Recovered { file, host, gpu, action }),
             None => {}
         }
     }

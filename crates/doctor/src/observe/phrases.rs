@@ -90,7 +90,7 @@ impl Reader {
 
     fn add(&mut self, which: usize, place: Place, line: &str) {
         let stamp = linerate_formats::nccl_log::stamp::find(line);
-        self.found.add(which, &Seen { place, text: line, stamp, process: None, rank: None });
+        self.found.add(which, &Seen { place, text: line, stamp, process: None, rank: None, host: None });
     }
 
     /// The file ends.

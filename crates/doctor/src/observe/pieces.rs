@@ -40,7 +40,7 @@ impl Observer {
         });
         if let Some((name, value)) = setting {
             let key = Setting { name: second.names.id(name), value: second.names.id(value) };
-            second.settings.add(key, &Seen { place, text: line, stamp: None, process: None, rank: None });
+            second.settings.add(key, &Seen { place, text: line, stamp: None, process: None, rank: None, host: None });
         }
         for piece in found {
             second.line(place, piece);

@@ -58,7 +58,7 @@ impl Observer {
         // Time stamps cost more than the line: only what may be compared in time asks for them.
         let stamped = matches!(message, Message::Failure(_)) || l.level == Level::Warn;
         let stamp = stamped.then(|| stamp::find(l.before)).flatten();
-        let seen = Seen { place, text: l.message, stamp, process: Some(process), rank: current };
+        let seen = Seen { place, text: l.message, stamp, process: Some(process), rank: current, host: None };
         let names = &mut self.names;
         match message {
             Message::Connect(c) => {

@@ -142,6 +142,10 @@ pub enum KernelTrouble {
     NicFirmware(Option<Bdf>),
     /// A GPU is gone, with no Xid in sight.
     GpuLost,
+    /// The GPU driver could not start a GPU.
+    GpuNotStarted(Option<Bdf>),
+    /// The driver of an RDMA NIC did not start it.
+    NicNotStarted(Option<Bdf>),
     /// User and kernel parts of the GPU driver differ.
     DriverMismatch,
 }

@@ -3,6 +3,7 @@
 use super::driver::{DriverClass, Requester, first_bdf};
 use super::event::{AerSeverity, AmdVi, DomainKind, Event, LimitedBy, Mlx5Event};
 use super::fault;
+use super::probe;
 use super::shape;
 use crate::nvidia_proc::version_line;
 use crate::text::{after, leading_number};
@@ -16,6 +17,7 @@ pub(super) mod subject {
     pub(in super::super) const MODULES: u8 = 8;
     pub(in super::super) const MLX5: u8 = 16;
     pub(in super::super) const BOOT: u8 = 32;
+    pub(in super::super) const DRIVERS: u8 = 64;
     pub(in super::super) const ALL: u8 = u8::MAX;
 }
 
@@ -30,13 +32,14 @@ pub(super) fn classify_as(message: &str, subjects: u8) -> Option<Event> {
     if !shape::begins(message) {
         return None;
     }
-    let by_subject: [(u8, Read); 6] = [
+    let by_subject: [(u8, Read); 7] = [
         (subject::IOMMU, iommu),
         (subject::NVIDIA, nvidia),
         (subject::PCI, pci),
         (subject::MODULES, modules),
         (subject::MLX5, mlx5),
         (subject::BOOT, boot),
+        (subject::DRIVERS, probe::read),
     ];
     by_subject.into_iter().filter(|(s, _)| subjects & s != 0).find_map(|(_, read)| read(message))
 }
@@ -132,7 +135,7 @@ fn nvidia(m: &str) -> Option<Event> {
     if rest.contains("PCI I/O region assigned to your NVIDIA device is invalid") || is_empty_bar(rest) {
         return Some(Event::NvidiaBarInvalid { bdf: first_bdf(rest) });
     }
-    if rest.contains("RmInitAdapter failed") {
+    if rest.contains("RmInitAdapter failed") || rest.contains("rm_init_adapter failed") {
         return Some(Event::NvidiaInitFailed { bdf: first_bdf(rest) });
     }
     if rest.starts_with("API mismatch") {
@@ -297,6 +300,9 @@ fn mlx5(m: &str) -> Option<Event> {
     // The text after `mlx5_core BDF: ` or `mlx5_core BDF netdev: `.
     let text = m.split_once(": ").map_or("", |(_, t)| t);
     let owned = || text.to_owned();
+    if let Some(event) = probe::of_mlx5(Requester::of_line(m), said(text)) {
+        return Some(event);
+    }
     let event = if text == "Link up" || is_port(text, "ACTIVE") {
         Mlx5Event::LinkUp
     } else if text == "Link down" || is_port(text, "DOWN") {

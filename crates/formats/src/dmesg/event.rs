@@ -271,7 +271,14 @@ pub enum Event {
         /// The driver's own word; `None` where it has none of the two.
         fatal: Option<bool>,
     },
-    /// `RmInitAdapter failed`.
+    /// A driver did not start its device: the driver core's line (drivers/base/dd.c, `call_driver_probe`), or the driver's own.
+    NotStarted {
+        /// Device. One on a bus without PCI addresses has none.
+        of: Requester,
+        /// The error, where the line has one.
+        error: Option<i32>,
+    },
+    /// `RmInitAdapter failed`, `rm_init_adapter failed`.
     NvidiaInitFailed {
         /// GPU.
         bdf: Option<Bdf>,

@@ -5,13 +5,14 @@ mod driver;
 mod event;
 mod fault;
 mod header;
+mod probe;
 mod shape;
 
 pub use classify::classify;
 use classify::subject;
 pub use driver::{DriverClass, Requester};
 pub use event::{AerSeverity, AmdVi, DomainKind, Event, LimitedBy, Mlx5Event};
-pub use header::{MOST_SECONDS, Time, split};
+pub use header::{Head, MOST_SECONDS, Time, head, split, tagged};
 
 use crate::text::{decode, line_number};
 use crate::tool::{Command, DIGITS, Gives, Mark, Tool, seen};
@@ -27,6 +28,7 @@ pub const TOOL: Tool = Tool {
     // Whatever may stand before a message, and what messages begin with.
     marks: &[
         Mark::line(is_own).begins(&["<", "["]).holds(&["kernel:"]),
+        Mark::line(|l| tagged(l).is_some()).holds(&[": ["]),
         Mark::line(is_own).begins(DIGITS),
         Mark::line(is_own).begins(header::FACILITIES),
         Mark::line(is_own).begins(header::MONTHS),
@@ -43,6 +45,7 @@ pub const TOOL: Tool = Tool {
         "<6>[    0.5] x\n",
         "DMAR: IOMMU enabled\n",
         "Nov 21 07:00:00 h kernel: x\n",
+        "node1: [    0.5] x\n",
         "[    0.000000] Linux version 6.8.0 (gcc \"13\")\n[    1.5] x \"y\"\n",
         "[  +0.000012] usb 1-1: Product: \"x\"\n",
     ],
@@ -179,6 +182,8 @@ const ANCHORS: &[(&str, u8)] = &[
     ("bw_notification", subject::PCI),
     ("pciehp", subject::PCI),
     ("mlx5_core", subject::MLX5),
+    (": probe of ", subject::DRIVERS),
+    (": probe with driver ", subject::DRIVERS),
     ("unknown parameter", subject::MODULES),
     ("ockdown:", subject::MODULES),
     ("locked down", subject::MODULES),

@@ -1,5 +1,6 @@
 //! Whether a text begins as messages of the kernel and its drivers do. Prose, tables and other programs name the same words.
 
+use super::probe;
 use crate::pci::Bdf;
 
 /// What messages without a device begin with: the `pr_fmt` of their files.
@@ -45,7 +46,12 @@ pub(super) const ADDRESS_ENDS: &[&str] =
 
 /// Whether a message begins as one of the kernel's does.
 pub(super) fn begins(m: &str) -> bool {
-    BEGINNINGS.iter().any(|b| m.starts_with(b)) || is_of_device(m) || is_of_module(m) || is_peermem(m) || is_nvswitch(m)
+    BEGINNINGS.iter().any(|b| m.starts_with(b))
+        || is_of_device(m)
+        || is_of_module(m)
+        || is_peermem(m)
+        || is_nvswitch(m)
+        || probe::read(m).is_some()
 }
 
 /// `mlx5_core 0000:41:00.0: …`, `mlx5_core 0000:41:00.0 eth0: …`, `pci 0000:00:00.2: …`.

@@ -213,6 +213,41 @@ fn cases() -> Vec<(&'static str, Event)> {
         ),
         ("NVRM: Xid (PCI:0000:38:00): 13, pid='<unknown>', name=x", E::Xid { bdf: bdf("38:00.0"), number: 13, detail: Detail::Number }),
         ("NVRM: GPU 0000:01:00.0: RmInitAdapter failed! (0x26:0x56:1463)", E::NvidiaInitFailed { bdf: bdf("01:00.0") }),
+        ("NVRM: GPU 0000:01:00.0: rm_init_adapter failed, device minor number 0", E::NvidiaInitFailed { bdf: bdf("01:00.0") }),
+        ("NVRM: rm_init_adapter failed for device bearing minor number 0", E::NvidiaInitFailed { bdf: None }),
+        (
+            "mlx5_core: probe of 0000:c1:00.0 failed with error -22",
+            E::NotStarted { of: of("c1:00.0", DriverClass::RdmaNic), error: Some(-22) },
+        ),
+        (
+            "bnxt_en 0000:c1:00.1: probe with driver bnxt_en failed with error -12",
+            E::NotStarted { of: of("c1:00.1", DriverClass::RdmaNic), error: Some(-12) },
+        ),
+        (
+            "xhci_hcd: probe of 0000:00:14.0 failed with error -110",
+            E::NotStarted { of: of("00:14.0", DriverClass::Usb), error: Some(-110) },
+        ),
+        // The RDMA driver of a function is a driver of a device on the auxiliary bus.
+        (
+            "irdma.gen_2: probe of ice.roce.0 failed with error -12",
+            E::NotStarted { of: Requester { bdf: None, class: DriverClass::RdmaNic }, error: Some(-12) },
+        ),
+        (
+            "mlx5_ib.rdma mlx5_core.rdma.3: probe with driver mlx5_ib.rdma failed with error -12",
+            E::NotStarted { of: Requester { bdf: None, class: DriverClass::RdmaNic }, error: Some(-12) },
+        ),
+        (
+            "mlx5_core 0000:c1:00.0: probe_one:1957:(pid 1): mlx5_init_one failed with error code -110",
+            E::NotStarted { of: of("c1:00.0", DriverClass::RdmaNic), error: Some(-110) },
+        ),
+        (
+            "mlx5_core 0000:c1:00.0: mlx5_pci_resume: mlx5_load_one failed with error code: -5",
+            E::NotStarted { of: of("c1:00.0", DriverClass::RdmaNic), error: Some(-5) },
+        ),
+        (
+            "mlx5_core 0000:c1:00.0: wait_fw_init:199:(pid 1): Firmware over 120000 MS in pre-initializing state, aborting",
+            E::NotStarted { of: of("c1:00.0", DriverClass::RdmaNic), error: None },
+        ),
         (
             "nvidia: unknown parameter 'NVreg_EnablePCIeRelaxedOrderingMode' ignored",
             E::UnknownModuleParameter { module: "nvidia".into(), parameter: "NVreg_EnablePCIeRelaxedOrderingMode".into() },
@@ -287,6 +322,17 @@ fn messages_that_only_look_alike() {
         "DMAR: [INTR-REMAP] Request device [f0:1f.7] fault index 0x1c [fault reason 0x25] Blocked a compatibility format interrupt request",
         "DMAR: INTR-REMAP: Request device [[c2:00.0] fault index 27",
         "iommu: Default domain type: Odd",
+        // The driver waits for another, or declines the device: the kernel prints that for debugging, in other words.
+        "mlx5_core: probe of 0000:c1:00.0 failed with error -517",
+        "mlx5_core: probe of 0000:c1:00.0 failed with error -19",
+        "mlx5_core 0000:c1:00.0: probe with driver mlx5_core rejects match -19",
+        "mlx5_core: probe of 0000:c1:00.0 rejects match -6",
+        "mlx5_core: probe of 0000:c1:00.0 returned 1 after 4 usecs",
+        "mlx5_core 0000:c1:00.0: Waiting for FW initialization, timeout abort in 100s",
+        "mlx5_core 0000:c1:00.0: mlx5_crdump_enable failed with error code -22",
+        "The probe of 0000:c1:00.0 failed with error -22",
+        "mlx5_core: probe of the card failed with error -22",
+        "NVRM: RmInitAdapter: Cannot initialize GSP firmware RM",
         "",
     ] {
         assert_eq!(classify(message), None, "{message}");
@@ -341,4 +387,44 @@ fn clothes_of_a_line() {
         assert_eq!(split(sentence), (None, sentence));
     }
     assert_eq!(split("Nov 21 07:00:00 host sshd[1]: x").1, "host sshd[1]: x");
+}
+
+#[test]
+fn a_line_says_whose_it_is() {
+    let text = "DMAR: IOMMU enabled";
+    for (before, host) in [
+        ("Nov 21 07:00:00 gpu-1 kernel: ", Some("gpu-1")),
+        ("Nov 21 07:00:00 gpu-1 kernel: [   10.5] ", Some("gpu-1")),
+        ("2026-11-21T07:00:00+0000 gpu-1.example.org kernel: ", Some("gpu-1.example.org")),
+        ("Thu 2025-04-24 16:22:15 CEST tower kernel: ", Some("tower")),
+        ("[   10.500000] tower kernel: ", Some("tower")),
+        ("gpu-1 kernel: ", Some("gpu-1")),
+        ("node01: [   10.5] ", Some("node01")),
+        ("node01: [Mon Nov 21 07:00:00 2026] ", Some("node01")),
+        ("ip-10-0-0-1: Nov 21 07:00:00 localhost kernel: ", Some("ip-10-0-0-1")),
+        // The log's own name says more than that of the machine which printed it.
+        ("login1: Nov 21 07:00:00 gpu-1 kernel: ", Some("gpu-1")),
+        ("Nov 21 07:00:00 localhost kernel: ", None),
+        ("Nov 21 07:00:00 (none) kernel: ", None),
+        ("Nov 21 07:00:00 kernel: ", None),
+        ("kern  :warn  : 2025-01-21T04:41:44,285060+00:00 ", None),
+        ("[    1.5][    T1] ", None),
+        ("", None),
+    ] {
+        let line = format!("{before}{text}");
+        let head = head(&line);
+        assert_eq!((head.host, head.message), (host, text), "{line}");
+    }
+    assert_eq!(head("Nov 21 07:00:00 gpu-1 modprobe[12]: x").host, Some("gpu-1"));
+    for nobody in [
+        "rank0: [   10.5] x",
+        "0: [   10.5] x",
+        "node01: [INFO] x",
+        "node01: [1612345678.123456] x",
+        "node01: x",
+        "eth0: link is not ready",
+        "2025-01-21T04:41:44 ERROR loader.py: x",
+    ] {
+        assert_eq!(head(nobody).host, None, "{nobody}");
+    }
 }

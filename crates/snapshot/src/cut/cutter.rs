@@ -4,6 +4,7 @@
 //! shows what it is: a tool's text is kept to the segment's end; anything else is searched, line by line, for items.
 
 use super::items::{Form, Item};
+use super::kernel::{Log, Messages};
 use super::line::{Class, MARKS, Marks};
 use super::run::{Run, Within, begins_nothing};
 use super::{Block, Cut, Found, Parts};
@@ -164,9 +165,8 @@ struct Cutting {
     host: Option<String>,
     segment: Segment,
     item: Option<Item>,
-    /// Messages of the kernel, wherever they stand: all of them are one text.
-    kernel: String,
-    kernel_lines: Lines,
+    /// Messages of the kernel, wherever they stand: all of a machine's are one text.
+    kernel: Messages,
     /// Of those, the ones in no tool's text: how many, and the first.
     kernel_other: (usize, usize),
     /// Bytes below no command line that were asked whose they are.
@@ -191,9 +191,7 @@ impl Sink for Cutting {
             return self.close();
         }
         if class == Class::Kernel && self.room(self.kernel.len() + text.len()) {
-            self.kernel.push_str(text);
-            self.kernel.push('\n');
-            self.kernel_lines.add(number);
+            self.kernel.push(text, number, self.host.as_ref());
         }
         // A document that is printed over several lines is no part of what stands above it, but for its own command line.
         let is_below_prompt = self.segment.prompted && self.segment.lines == 1;
@@ -437,12 +435,12 @@ impl Cutting {
             }
             return;
         }
-        let (text, lines) = (std::mem::take(&mut self.kernel), std::mem::take(&mut self.kernel_lines));
-        if !self.is_full() {
-            let host = self.said.clone();
+        for Log { host, lines, text } in std::mem::take(&mut self.kernel).by_host(self.said.is_some()) {
+            if self.is_full() {
+                self.found.full = true;
+                break;
+            }
             self.found.list.push(Block::new(Kind::Dmesg, lines, text, host));
-        } else {
-            self.found.full = true;
         }
     }
 }

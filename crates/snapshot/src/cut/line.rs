@@ -9,10 +9,22 @@ use std::sync::LazyLock;
 
 static NCCL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("NCCL "));
 static KERNEL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" kernel: "));
+static TAG: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(": ["));
 
 /// Without which lines are neither a command's, nor NCCL's, nor the kernel's, and name no user: a bit of [`Marks`] for each, from the lowest.
-pub(super) const MARKS: &[Find] =
-    &[|t| memchr::memchr2(b'$', b'#', t), |t| NCCL.find(t), |t| KERNEL.find(t), |t| memchr::memchr(b'@', t)];
+pub(super) const MARKS: &[Find] = &[
+    |t| memchr::memchr2(b'$', b'#', t),
+    |t| NCCL.find(t),
+    |t| KERNEL.find(t),
+    |t| memchr::memchr(b'@', t),
+    |t| TAG.find_iter(t).find(|at| is_clock(t.get(at + TAG.needle().len()..).unwrap_or_default())),
+];
+
+/// What dmesg prints behind a bracket: `   12.345678]`, `Mon Nov 21 …`.
+fn is_clock(inside: &[u8]) -> bool {
+    const DAYS: &[&[u8]] = &[b"Mon ", b"Tue ", b"Wed ", b"Thu ", b"Fri ", b"Sat ", b"Sun "];
+    is_seconds(inside) || DAYS.iter().any(|d| inside.starts_with(d))
+}
 
 /// Which of [`MARKS`] are in a line, or may be.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +49,10 @@ impl Marks {
 
     fn kernel(self) -> bool {
         self.0 & 4 != 0
+    }
+
+    fn tag(self) -> bool {
+        self.0 & 16 != 0
     }
 }
 
@@ -139,7 +155,7 @@ fn is_heading(line: &str) -> bool {
     sniff::may_be_heading(line.as_bytes()) && sniff::command(line).is_some_and(|k| k.gives().facts())
 }
 
-/// `[12345.678901] …` or `… kernel: …`.
+/// `[12345.678901] …`, `HOST: [12345.678901] …` or `… kernel: …`.
 #[must_use]
 pub fn is_kernels(line: &str) -> bool {
     is_message(line, Marks::ANY) && !is_log(line)
@@ -151,7 +167,7 @@ fn is_message(line: &str, marks: Marks) -> bool {
         [b'[', inside @ ..] => is_seconds(inside) || matches!(dmesg::split(line).0, Some(Time::Seconds(_))),
         _ => false,
     };
-    is_its || marks.kernel() && KERNEL.find(bytes).is_some()
+    is_its || marks.kernel() && KERNEL.find(bytes).is_some() || marks.tag() && dmesg::tagged(line).is_some()
 }
 
 /// `   12345.678901]`: what nearly all lines of a kernel's log have behind the first bracket.

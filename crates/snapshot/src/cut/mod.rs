@@ -3,6 +3,7 @@
 
 mod cutter;
 mod items;
+mod kernel;
 mod line;
 mod run;
 

@@ -85,6 +85,28 @@ fn a_comment_behind_a_line_is_no_command() {
 }
 
 #[test]
+fn logs_of_two_machines_are_two_nodes() {
+    let line = "NVRM: Xid (PCI:0000:18:00): 79, GPU has fallen off the bus.";
+    for heads in [
+        ["Nov 21 07:00:00 n1 kernel: ", "Nov 21 07:00:00 n2 kernel: "],
+        ["2026-11-21T07:00:00+00:00 n1 kernel: ", "2026-11-21T07:00:00+00:00 n2 kernel: "],
+        ["n1: [   12.5] ", "n2: [   12.5] "],
+        ["n1: [Mon Nov 21 07:00:00 2026] ", "n2: [Mon Nov 21 07:00:00 2026] "],
+        ["root@n1:~# dmesg\n[   12.5] ", "root@n2:~# dmesg\n[   12.5] "],
+    ] {
+        let text: String = heads.iter().map(|head| format!("{head}{line}\n")).collect();
+        let cut = nodes("x", text.as_bytes(), None);
+        assert!(cut.several, "{text}");
+        assert_eq!(cut.names, ["n1", "n2"], "{text}");
+        assert!(cut.nodes.iter().all(|(_, s)| s.outputs.len() == 1), "{text}");
+        let (_, second) = &cut.nodes[1];
+        let at = second.describe(crate::Place::of(second.outputs[0].entry).line(1));
+        assert!(at.ends_with(if text.contains('#') { ":4" } else { ":2" }), "{at}");
+        assert_eq!(nodes("x", text.as_bytes(), Some("said")).nodes.len(), if text.contains('#') { 2 } else { 1 });
+    }
+}
+
+#[test]
 fn prose_and_logs_alone_make_no_node() {
     let log = "node1:1:2 [0] NCCL INFO Using network IB\n".repeat(1000) + "OK\nFAIL\nkvm\n12:30.1 noon: lunch\n";
     assert!(nodes("x", log.as_bytes(), None).nodes.is_empty());

@@ -68,7 +68,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
             "modprobe says so; the kernel's log has the symbol",
         ),
     };
-    Some(Found::new(Certain, format!("nvidia-peermem cannot be loaded: {words}"), why).with(c.quotes(g)))
+    Some(Found::new(Certain, format!("nvidia-peermem cannot be loaded: {words}"), why).shown(c, g))
 }
 
 const PEERMEM: Source = nccl(

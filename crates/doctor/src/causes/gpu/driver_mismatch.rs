@@ -26,7 +26,7 @@ pub(super) static CAUSE: Cause = Cause {
     ),
     sources: &[nccl("NVML: nvmlReturn_t", "https://docs.nvidia.com/deploy/nvml-api/group__nvmlDeviceEnumvs.html")],
     severity: Severity::Critical,
-    rules: &["gpumem/driver-loaded"],
+    rules: &["gpumem/driver-loaded", "gpumem/driver-init"],
     follows: &[],
     check,
 };
@@ -37,5 +37,5 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let g = tools.first().map(|(_, g)| *g).or_else(|| kernel.first().map(|(_, g)| *g));
     let g = g.or_else(|| cuda(c, &[], &["Driver/library version mismatch"]))?;
     let words = "library and kernel module of the GPU driver are of different releases";
-    Some(Found::new(Certain, words, "the driver says so").with(c.quotes(g)))
+    Some(Found::new(Certain, words, "the driver says so").shown(c, g))
 }

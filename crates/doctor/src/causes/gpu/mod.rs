@@ -4,6 +4,7 @@ mod driver_mismatch;
 mod driver_too_old;
 mod duplicate;
 mod imex;
+mod not_started;
 mod nvlink;
 mod out_of_memory;
 
@@ -18,6 +19,7 @@ pub(super) static CAUSES: &[&Cause] = &[
     &driver_too_old::CAUSE,
     &driver_mismatch::CAUSE,
     &out_of_memory::CAUSE,
+    &not_started::CAUSE,
     &nvlink::CAUSE,
     &imex::CAUSE,
 ];

@@ -71,7 +71,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
         let whose = seen.gpu.map(|b| format!(" of {b}")).unwrap_or_default();
         return Some(
             Found::new(Certain, format!("{}{whose}", j.words), "the driver's own report in the kernel's log")
-                .with(c.quotes(g))
+                .shown(c, g)
                 .severity(j.severity)
                 .fix(j.remedy()),
         );
@@ -80,7 +80,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
         let sure = if *fatal == Some(true) { Certain } else { Possible };
         return Some(
             Found::new(sure, "an NVSwitch reported an error (SXid)", "the driver's own report in the kernel's log")
-                .with(c.quotes(g))
+                .shown(c, g)
                 .severity(switch_severity(*fatal))
                 .fix(switch_remedy(*fatal)),
         );

@@ -65,12 +65,12 @@ fn check(c: &Case<'_>) -> Option<Found> {
             let words = "the kernel's log has errors of memory registration";
             return Some(
                 Found::new(Likely, words, "nvidia-peermem, the GPU driver or the RDMA core says so")
-                    .with(c.quotes(g))
+                    .shown(c, g)
                     .join(c, REGISTRATION_RULES),
             );
         }
     };
-    let lines = kernel.iter().flat_map(|(_, g)| c.quotes(g).into_iter().take(1)).collect::<Vec<_>>();
+    let lines = kernel.iter().flat_map(|(_, g)| c.quotes(g).into_iter().take(1)).take(4).collect::<Vec<_>>();
     let sure = if lines.is_empty() { Likely } else { Certain };
     let words = format!("{call} failed: {error}");
     Some(

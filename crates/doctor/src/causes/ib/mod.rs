@@ -6,6 +6,7 @@ mod gpu_registration;
 mod local_protection;
 mod memlock;
 mod nic_fault;
+mod nic_not_started;
 mod port_went_down;
 pub(crate) mod reasons;
 mod remote_access;
@@ -31,6 +32,7 @@ pub(super) static CAUSES: &[&Cause] = &[
     &local_protection::CAUSE,
     &remote_access::CAUSE,
     &nic_fault::CAUSE,
+    &nic_not_started::CAUSE,
     &flushed::CAUSE,
     &small_mtu::CAUSE,
     &verbs_call_failed::CAUSE,

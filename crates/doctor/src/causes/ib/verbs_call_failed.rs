@@ -84,7 +84,8 @@ pub(crate) fn failed<'a>(c: &Case<'a>) -> Vec<(&'a str, &'a str, &'a Group)> {
 /// The firmware refuses a further object, by the kernel's log alone.
 fn of_firmware(c: &Case<'_>) -> Option<Found> {
     let g = c.kernel_line(|k| matches!(k, KernelTrouble::NicLimit(_)))?;
-    let words = "the NIC has no room for another memory key or queue: a limit of its firmware is reached";
+    let words =
+        "the NIC has no room for another memory key, queue or protection domain: a limit of its firmware is reached";
     let why = "the driver's log says so; that a job ended with it is not shown";
-    Some(Found::new(Possible, words, why).with(c.quotes(g)))
+    Some(Found::new(Possible, words, why).shown(c, g))
 }

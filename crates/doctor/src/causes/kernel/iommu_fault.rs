@@ -44,7 +44,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
             nameless(open.of)
         );
         let why = "only faults of a GPU, an RDMA NIC or a port above one concern the job";
-        return Some(Found::new(Possible, words, why).with(c.quotes(open.group)).fix(Some(identify())));
+        return Some(Found::new(Possible, words, why).shown(c, open.group).fix(Some(identify())));
     }
     let first = found.first()?;
     let mut devices: Vec<String> = Vec::new();
@@ -63,7 +63,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let why = "the kernel's log says so, and the device is on the way between GPU and NIC";
     Some(
         Found::new(Certain, words, why)
-            .with(c.quotes(first.group))
+            .shown(c, first.group)
             .fix(Some(if first.arm { identity_on_arm() } else { identity() }.remedy()))
             .join(c, &["iommu/translated-domain", "iommu/faults", "acs/redirect-on-p2p-path"]),
     )
@@ -98,7 +98,7 @@ pub(super) struct Fault<'a> {
 pub(super) fn faults<'a>(c: &Case<'a>) -> Vec<Fault<'a>> {
     let all = c.kernel(|k| matches!(k, KernelTrouble::IommuFault { .. })).into_iter();
     all.filter_map(|(k, group)| match k {
-        KernelTrouble::IommuFault { of, arm } => Some(Fault { of, arm, device: device(c, of), group }),
+        KernelTrouble::IommuFault { of, arm } => Some(Fault { of, arm, device: device(c, of, group), group }),
         _ => None,
     })
     .collect()

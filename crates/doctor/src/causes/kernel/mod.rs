@@ -11,6 +11,7 @@ use crate::answer::Note;
 use crate::case::Case;
 use crate::causes::{Advice, Cause, nccl};
 use crate::observe::groups::Group;
+use crate::observe::names::Name;
 use crate::observe::trouble::KernelTrouble;
 use iommu_fault::faults;
 use linerate_formats::dmesg::Requester;
@@ -30,13 +31,15 @@ const AER_HOWTO: Source = nccl(
 /// Reports of a kind that name a device, and what that is.
 fn of_devices<'a>(c: &Case<'a>, of: fn(&KernelTrouble) -> Option<Requester>) -> Vec<(Requester, Device, &'a Group)> {
     let all = c.kernel(|k| of(k).is_some()).into_iter();
-    all.filter_map(|(k, g)| of(&k).map(|of| (of, device(c, of), g))).collect()
+    all.filter_map(|(k, g)| of(&k).map(|of| (of, device(c, of, g), g))).collect()
 }
 
-/// What a message's device is: by a node that was given, else by what the log says.
-fn device(c: &Case<'_>, of: Requester) -> Device {
-    let bound = || c.o.bound.iter().copied();
-    let on_nodes = c.nodes.iter().map(|n| requester::device_in_log(&n.node.pci, false, of, bound()));
+/// What the device of a message is: by a node that was given, else by what the log says of that host's devices.
+fn device(c: &Case<'_>, of: Requester, g: &Group) -> Device {
+    let ours = |host: Option<Name>| g.host.is_none() || host.is_none() || host == g.host;
+    let bound = || c.o.bound.iter().filter(|b| ours(b.host)).map(|b| b.of);
+    let nodes = c.nodes.iter().filter(|n| n.may_be(g.host.map(|h| c.name(h))));
+    let on_nodes = nodes.map(|n| requester::device_in_log(&n.node.pci, false, of, bound()));
     let known = on_nodes.into_iter().find(|d| d.standing != Standing::Unknown);
     known.unwrap_or_else(|| requester::device_in_log(&PciTree::default(), false, of, bound()))
 }

@@ -43,7 +43,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     } else {
         (Likely, "the kernel's log says so; its pid shows whether the process was a rank")
     };
-    Some(Found::new(sure, "the kernel killed a process because memory ran out", why).with(c.quotes(g)))
+    Some(Found::new(sure, "the kernel killed a process because memory ran out", why).shown(c, g))
 }
 
 /// A program that was ended by SIGKILL, where nothing else is shown: the kernel sends it for want of memory, and so do schedulers and people.

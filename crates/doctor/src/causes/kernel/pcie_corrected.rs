@@ -39,11 +39,11 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let why = "the kernel's log says so; whether they still happen, and how many a second, it does not show";
     if let Some((of, d, g)) = of(Standing::Path) {
         let words = format!("corrected PCIe errors of {}: {}", named(*of, d), lines(g));
-        return Some(Found::new(Possible, words, why).with(c.quotes(g)));
+        return Some(Found::new(Possible, words, why).shown(c, g));
     }
     let (of, _, g) = of(Standing::Unknown)?;
     let words = format!("corrected PCIe errors {} ({})", nameless(*of), lines(g));
-    Some(Found::new(Possible, words, why).with(c.quotes(g)).fix(Some(identify())))
+    Some(Found::new(Possible, words, why).shown(c, g).fix(Some(identify())))
 }
 
 fn lines(g: &Group) -> String {

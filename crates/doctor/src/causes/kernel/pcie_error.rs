@@ -46,13 +46,13 @@ fn check(c: &Case<'_>) -> Option<Found> {
         let (of, _, g) = other.iter().find(|(_, d, _)| d.standing == Standing::Unknown)?;
         let words = format!("{} {}", errors_or_links(g.count), nameless(*of));
         let why = "only errors of a GPU, an RDMA NIC or a port above one concern the job";
-        return Some(Found::new(Possible, words, why).with(c.quotes(g)).fix(Some(identify())));
+        return Some(Found::new(Possible, words, why).shown(c, g).fix(Some(identify())));
     }
     let (of, d, g) = found.first()?;
     let words = format!("{} of {}", errors_or_links(g.count), named(*of, d));
     Some(
         Found::new(Likely, words, "the kernel's log says so, and the device is on the way between GPU and NIC")
-            .with(c.quotes(g))
+            .shown(c, g)
             .join(c, &["pcie/device-gone", "pcie/aer-errors"]),
     )
 }

@@ -5,6 +5,7 @@ use crate::case::Case;
 use crate::causes::{Advice, Cause, Found, nccl};
 use crate::observe::trouble::{KernelTrouble, NarrowPath};
 use linerate_rules::Severity;
+use std::collections::HashSet;
 
 pub(super) static CAUSE: Cause = Cause {
     id: "kernel/pcie-limited",
@@ -42,8 +43,9 @@ fn check(c: &Case<'_>) -> Option<Found> {
     };
     let all: Vec<_> = c.kernel(|k| path(k).is_some()).into_iter().filter_map(|(k, g)| Some((path(&k)?, g))).collect();
     // The one that gives least of what it could.
-    let (NarrowPath { device, port, megabits, capable }, g) =
-        *all.iter().min_by_key(|(p, _)| p.share().unwrap_or(u32::MAX))?;
+    let (worst, g) = *all.iter().min_by_key(|(p, _)| p.share().unwrap_or(u32::MAX))?;
+    let NarrowPath { device, port, megabits, capable } = worst;
+    let others: HashSet<NarrowPath> = all.iter().map(|(p, _)| *p).filter(|p| *p != worst).collect();
     let name = device.map_or_else(|| "a device".to_owned(), |b| b.to_string());
     let gbps = |m: u32| format!("{:.1} Gb/s", f64::from(m) / 1e3);
     let (sure, words) = match (megabits, capable) {
@@ -53,11 +55,11 @@ fn check(c: &Case<'_>) -> Option<Found> {
         }
         _ => (Possible, format!("the driver of {name} finds its PCIe link too slow for the card")),
     };
-    let more = match all.len() - 1 {
+    let more = match others.len() {
         0 => String::new(),
         1 => "; and so for another device".to_owned(),
         n => format!("; and so for {n} more devices"),
     };
     let why = "its driver says so at start; whether the job needs more than that, the speed of its ports shows";
-    Some(Found::new(sure, words + &more, why).with(c.quotes(g)))
+    Some(Found::new(sure, words + &more, why).shown(c, g))
 }

@@ -5,10 +5,12 @@ use crate::answer::Note;
 use crate::case::Case;
 use crate::causes::{Advice, Cause, Found};
 use crate::observe::groups::Group;
+use crate::observe::names::Name;
 use crate::observe::trouble::KernelTrouble;
 use linerate_formats::xid::{Class, Detail};
 use linerate_rules::Severity;
 use linerate_rules::xid::{CATALOGUE, Do, Judgement, NUMBERS, Seen, judge};
+use std::collections::HashMap;
 
 pub(super) static CAUSE: Cause = Cause {
     id: "kernel/xid",
@@ -37,7 +39,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     if found.is_empty() && judged(c).is_empty() {
         let g = c.kernel_line(|k| matches!(k, KernelTrouble::GpuLost))?;
         let fell = Seen { gpu: None, number: 79, detail: Detail::Number };
-        let what = Found::new(Certain, "a GPU fell off the bus", "the driver says so").with(c.quotes(g));
+        let what = Found::new(Certain, "a GPU fell off the bus", "the driver says so").shown(c, g);
         return Some(what.fix(judge(&fell, &[fell]).remedy()));
     }
     // The worst counts; among equals the first, and what follows from others last.
@@ -57,23 +59,33 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let why = "the driver's own report in the kernel's log, and NVIDIA's catalogue";
     // For the node an error of a program is no trouble; for the job it is what ended it.
     let severity = if app && j.what_to_do != Do::NotKnown { j.severity.max(Severity::Medium) } else { j.severity };
-    Some(Found::new(sure, words, why).with(c.quotes(g)).severity(severity).fix(j.remedy()))
+    Some(Found::new(sure, words, why).shown(c, g).severity(severity).fix(j.remedy()))
 }
 
-/// All Xids, each beside the others of its GPU.
+/// All Xids, each beside the others of its GPU: those of its host.
 pub(crate) fn judged<'a>(c: &Case<'a>) -> Vec<(Seen, Judgement, &'a Group)> {
     let all = c.kernel(|k| matches!(k, KernelTrouble::Xid { .. }));
     let seen = |k: &KernelTrouble| match *k {
         KernelTrouble::Xid { number, gpu, detail } => Some(Seen { gpu, number, detail }),
         _ => None,
     };
-    let mut known: Vec<Seen> = all.iter().filter_map(|(k, _)| seen(k)).collect();
-    // What each log said last counts; where logs of several hosts disagree about an address, the worst.
+    let mut by_host: HashMap<Option<Name>, Vec<Seen>> = HashMap::new();
+    for (k, g) in &all {
+        by_host.entry(g.host).or_default().extend(seen(k));
+    }
+    // What each log said last counts; where logs that name no host disagree about an address, the worst.
     let mut last = c.o.recoveries.clone();
     last.sort_by_key(|r| judge_rank(r.action));
-    known.extend(last.into_iter().map(|r| Seen { gpu: r.gpu, number: 154, detail: Detail::Recovery(r.action) }));
-    let named = |s: Seen| named(s, &known);
-    all.iter().filter_map(|(k, g)| seen(k).map(named).map(|s| (s, judge(&s, &known), *g))).collect()
+    for r in last {
+        let action = Seen { gpu: r.gpu, number: 154, detail: Detail::Recovery(r.action) };
+        by_host.entry(r.host).or_default().push(action);
+    }
+    let judged = |(k, g): &(KernelTrouble, &'a Group)| {
+        let known = by_host.get(&g.host)?;
+        let seen = named(seen(k)?, known);
+        Some((seen, judge(&seen, known), *g))
+    };
+    all.iter().filter_map(judged).collect()
 }
 
 /// An Xid 45 names the one that it follows: where that one's own line is not in the log, it is known by its number.

@@ -27,7 +27,7 @@ pub(super) static CAUSE: Cause = Cause {
     sources: &[IB_CC],
     severity: Severity::High,
     rules: &["rdma/port-state", "rdma/device-present", "rdma/port-rate"],
-    follows: &["net/hca-filter-too-narrow"],
+    follows: &["net/hca-filter-too-narrow", "ib/nic-not-started"],
     check,
 };
 

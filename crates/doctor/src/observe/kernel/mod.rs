@@ -9,7 +9,8 @@ mod words;
 pub(crate) use words::{OF_NCCL, Words};
 
 use super::trouble::{KernelTrouble, NarrowPath, PeermemTrouble};
-use linerate_formats::dmesg::{AerSeverity, Event, Mlx5Event, Requester};
+use linerate_formats::dmesg::{AerSeverity, DriverClass, Event, Mlx5Event, Requester};
+use linerate_formats::host_name::short;
 use linerate_formats::{dmesg, printed};
 use module::{is_peermem, module};
 use nic::{catastrophe, limit, narrow, pages};
@@ -43,6 +44,14 @@ fn field(text: &str) -> &str {
     let value = ["\"MESSAGE\"", "\"textPayload\""].iter().find_map(|name| text.strip_prefix(name));
     let value = value.and_then(|r| r.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"'));
     value.map_or(text, |v| v.split("\\r").next().unwrap_or(v).trim_end_matches(',').trim_end_matches('"'))
+}
+
+/// The machine in whose log a line stands, where the line names it.
+pub(super) fn host(line: &str) -> Option<String> {
+    let named = |text| dmesg::head(text).host.and_then(short);
+    named(line)
+        .or_else(|| named(field(printed::own(line).text)))
+        .or_else(|| printed::host(line.trim_start()).and_then(|(name, _)| short(name)))
 }
 
 /// What the kernel says in a line.
@@ -97,6 +106,8 @@ pub(super) fn read(line: &str) -> Option<KernelTrouble> {
         Event::DmabufAttachFailed(_) => KernelTrouble::DmabufRefused,
         Event::DmaMapFailed { .. } => KernelTrouble::BounceBuffers,
         Event::NvidiaVersionMismatch => KernelTrouble::DriverMismatch,
+        Event::NvidiaInitFailed { bdf } => KernelTrouble::GpuNotStarted(bdf),
+        Event::NotStarted { of, .. } if of.class == DriverClass::RdmaNic => KernelTrouble::NicNotStarted(of.bdf),
         _ => return None,
     })
 }

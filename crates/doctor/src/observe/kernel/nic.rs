@@ -16,11 +16,28 @@ pub(super) fn narrow(device: Option<Bdf>, gbps: f64, by: &LimitedBy) -> Option<K
 /// mlx5's firmware has no room for another object (drivers/net/ethernet/mellanox/mlx5/core/cmd.c, `cmd_status_print`): `mlx5_core 0000:81:00.0:
 /// mlx5_cmd_check:794:(pid 0): CREATE_MKEY(0x200) op_mod(0x0) failed, status limits exceeded(0x8), syndrome (0x59c8a4)`; newer `mlx5_cmd_out_err:…`.
 pub(super) fn limit(m: &str) -> Option<KernelTrouble> {
-    let (head, rest) = m.strip_prefix("mlx5_core ")?.split_once(": ")?;
+    let Some(of_mlx5) = m.strip_prefix("mlx5_core ") else { return efa(m) };
+    let (head, rest) = of_mlx5.split_once(": ")?;
     let (_, command) = rest.strip_prefix("mlx5_cmd_")?.split_once("): ")?;
     let created = command.starts_with("CREATE_") && !command.split_once('(')?.0.contains(' ');
     (created && command.contains(" failed, status limits exceeded(0x8)"))
         .then(|| KernelTrouble::NicLimit(head.split(' ').next().and_then(|h| h.parse().ok())))
+}
+
+/// EFA's device has no room for another object (drivers/infiniband/hw/efa/efa_com.c, `efa_com_comp_status_to_errno`: -12 is
+/// EFA_ADMIN_RESOURCE_ALLOCATION_FAILURE; efa_com_cmd.c): `infiniband efa_0: Failed to allocate pd[-12]`, `efa 0000:00:1e.0 efa_0: Failed to create
+/// qp [-12]`, and before it `Failed to process command ALLOC_PD (opcode 14) comp_status 1 err -12`.
+fn efa(m: &str) -> Option<KernelTrouble> {
+    let (head, rest) = m.split_once(": Failed to ")?;
+    let (bdf, device) = match head.strip_prefix("infiniband ") {
+        Some(device) => (None, device),
+        None => head.strip_prefix("efa ")?.split_once(' ').and_then(|(b, d)| Some((Some(b.parse().ok()?), d)))?,
+    };
+    let made = ["allocate pd[", "create qp [", "create cq[", "create ah for ", "register mr ["];
+    let refused = made.iter().any(|w| rest.starts_with(w)) && rest.trim_end().ends_with("[-12]");
+    let command =
+        rest.strip_prefix("process command ").is_some_and(|r| r.trim_end().ends_with(" comp_status 1 err -12"));
+    (device.starts_with("efa_") && (refused || command)).then_some(KernelTrouble::NicLimit(bdf))
 }
 
 /// mlx4's firmware ended (drivers/net/ethernet/mellanox/mlx4/catas.c).
