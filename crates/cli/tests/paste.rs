@@ -130,7 +130,7 @@ fn a_long_paste_is_judged_to_its_end() {
     let (code, text) = audit(&path, "text");
     assert_eq!(code, 1, "{text}");
     // The line of the file, far behind its first 8 MiB.
-    assert!(text.contains("rdma/port-state") && text.contains("800000 lines are of no tool"), "{text}");
+    assert!(text.contains("rdma/port-state") && text.contains("800,000 lines are of no tool"), "{text}");
     std::fs::write(&path, prose).unwrap();
     let (code, text) = audit(&path, "text");
     assert_eq!(code, 3, "{text}");

@@ -1,5 +1,7 @@
 //! Reports of NCCL's RAS: what they show of a job, and what is said of it.
 
+#![allow(clippy::panic)]
+
 mod common;
 
 use common::{answer, asserted, ids};

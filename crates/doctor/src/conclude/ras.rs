@@ -99,7 +99,7 @@ impl Of<'_> {
                 summary: format!(
                     "{who} of {} {reports} `{}`{when} to NCCL's RAS; why is not in the report{}",
                     name(c),
-                    s.what.error,
+                    linerate_snapshot::without_secrets(&s.what.error),
                     self.suffix
                 ),
                 evidence,

@@ -15,7 +15,8 @@ impl Observer {
         if self.is_second || line.len() > MAX_LINE {
             return;
         }
-        for (name, value) in launched(line) {
+        let clean = linerate_snapshot::without_secrets(line);
+        for (name, value) in launched(&clean) {
             let key = Setting { name: self.names.id(name), value: self.names.id(value) };
             self.launched.add(key, &Seen { place, text: line, stamp: None, process: None, rank: None, host: None });
         }
