@@ -190,7 +190,7 @@ fn each_file_of_a_directory_may_hold_several_tools() {
     let options = Options { host_of: host_of.clone(), ..options_for(dir.path(), Purpose::Audit) };
     let s = load(dir.path(), &options, &|_| {}).unwrap();
     assert_eq!(s.outputs.len(), 4, "{:?}", s.problems);
-    assert!(s.problems.iter().all(|p| p.contains("1 lines are of no tool")), "{:?}", s.problems);
+    assert!(s.problems.iter().all(|p| p.contains("1 line is of no tool")), "{:?}", s.problems);
     assert!(host_of.unused().is_empty());
     // Evidence names the line of the file.
     let lspci = s.outputs.iter().find(|o| o.kind == OutputKind::Lspci).unwrap();
