@@ -14,6 +14,7 @@ use crate::ranges::{ranges, some};
 use linerate_formats::host_name;
 use linerate_formats::nccl_log::Direction;
 use linerate_formats::nccl_ras::Report;
+use linerate_formats::pci::Bdf;
 use std::collections::BTreeSet;
 use std::hash::Hash;
 
@@ -64,6 +65,22 @@ impl<'a> Case<'a> {
 
     pub(crate) fn kernel_line(&self, is: impl Fn(&KernelTrouble) -> bool) -> Option<&'a Group> {
         self.of(&self.o.kernel).find(|(k, _)| is(&k.trouble)).map(|(_, g)| g)
+    }
+
+    /// The devices of which the kernels' logs say something, in words where lines name any, and where they say so. `of`: the device of a trouble, where it is
+    /// such a one. `None`: nothing of it counts.
+    pub(crate) fn devices(
+        &self,
+        of: impl Fn(&KernelTrouble) -> Option<Option<Bdf>>,
+        counts: impl Fn(Option<Bdf>, &Group) -> bool,
+    ) -> Option<(Option<String>, Vec<&'a Group>)> {
+        let all = self.kernel(|k| of(k).is_some()).into_iter().filter_map(|(k, g)| Some((of(&k)?, g)));
+        let (devices, groups): (Vec<_>, Vec<_>) = all.filter(|(bdf, g)| counts(*bdf, g)).unzip();
+        let mut names: Vec<String> = devices.iter().flatten().map(Bdf::to_string).collect();
+        names.sort_unstable();
+        names.dedup();
+        let named = (!names.is_empty()).then(|| some(&names, NAMED));
+        (!groups.is_empty()).then_some((named, groups))
     }
 
     /// Where the same happened: what one host's log says, in all hosts' logs; that of this group first.

@@ -143,14 +143,13 @@ fn judge(case: &Case<'_>, number: Option<usize>, answer: &mut Answer) {
         answer.causes.push(cause(k, f, &suffix));
     }
     ras::ras(case, &ids, &suffix, answer);
-    let before = answer.undecided.len();
-    undecided(case, &ids, &suffix, answer);
-    // What is listed among the causes need not be looked for once more.
     let listed: BTreeSet<&str> = found.iter().map(|(k, _)| k.id).collect();
+    let before = answer.undecided.len();
+    undecided(case, &ids, &listed, &suffix, answer);
+    // What is listed among the causes need not be looked for once more.
     let is_listed = |u: &answer::Undecided| !u.candidates.is_empty() && u.candidates.iter().all(|c| listed.contains(c));
-    let mut new = answer.undecided.split_off(before);
-    new.retain(|u| !is_listed(u));
-    answer.undecided.append(&mut new);
+    let new = answer.undecided.split_off(before);
+    answer.undecided.extend(new.into_iter().filter(|u| !is_listed(u)));
     flushed(case, &ids, &suffix, answer);
     not_causes(case, answer);
 }

@@ -10,8 +10,14 @@ use linerate_formats::nccl_log::Phase;
 use linerate_formats::nccl_log::status::Status;
 use std::collections::BTreeSet;
 
-/// What is wrong without a cause that is found.
-pub(super) fn undecided(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut Answer) {
+/// What is wrong without a cause that is found. `ids`: causes of this job that are likely at least; `listed`: all of them.
+pub(super) fn undecided(
+    case: &Case<'_>,
+    ids: &BTreeSet<&str>,
+    listed: &BTreeSet<&str>,
+    suffix: &str,
+    answer: &mut Answer,
+) {
     let any = |area: &str| ids.iter().any(|id| id.starts_with(area));
     refused(case, ids, suffix, answer);
     // A job that failed, of which only consequences are seen.
@@ -45,24 +51,24 @@ pub(super) fn undecided(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, ans
             ],
         });
     }
-    sockets(case, ids, suffix, answer);
-    if ids.is_empty() {
-        unstarted(case, suffix, answer);
-    }
+    sockets(case, ids, listed, suffix, answer);
+    let nothing_failed =
+        case.failures(|_| true).is_empty() && case.frameworks(|_| true).is_empty() && case.kernel(|_| true).is_empty();
+    let is_open = nothing_failed && ids.is_empty() && answer.causes.is_empty() && answer.undecided.is_empty();
+    let unstarted = if is_open { unstarted(case, suffix) } else { None };
+    let is_unstarted = unstarted.is_some();
+    answer.undecided.extend(unstarted);
     let silent =
         case.job.processes.iter().all(|p| {
             case.o.process(*p).is_none_or(|p| p.network.is_none() && p.nics.is_none() && p.bootstrap.is_none())
         });
-    let quiet = case.ranks().all(|r| r.cells.is_empty())
-        && case.failures(|_| true).is_empty()
-        && case.frameworks(|_| true).is_empty();
     if silent
-        && quiet
+        && nothing_failed
+        && !is_unstarted
+        && case.ranks().all(|r| r.cells.is_empty())
         && !case.job.processes.is_empty()
         && case.of(&case.o.settings).next().is_none()
-        && case.kernel(|_| true).is_empty()
         && ids.is_empty()
-        && answer.undecided.is_empty()
     {
         let table = case.of(&case.o.near).next().is_some();
         let what = if table { "which network and which connections are used" } else { "the path" };
@@ -119,19 +125,15 @@ pub(super) fn undecided(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, ans
     }
 }
 
-/// A start that did not come to its end, where nothing else says what is wrong.
-fn unstarted(case: &Case<'_>, suffix: &str, answer: &mut Answer) {
+/// A start that did not come to its end, of a job in which nothing failed.
+fn unstarted(case: &Case<'_>, suffix: &str) -> Option<Undecided> {
     let connected = case.ranks().any(|r| r.phase.is_some_and(|p| p >= Phase::Complete) || !r.cells.is_empty());
-    let other = !case.failures(|_| true).is_empty()
-        || !case.frameworks(|_| true).is_empty()
-        || !case.kernel(|_| true).is_empty();
-    if connected || case.ran() || other || !answer.causes.is_empty() || !answer.undecided.is_empty() {
-        return;
+    if connected || case.ran() {
+        return None;
     }
-    let returned: Vec<_> = case.of(&case.o.returned).collect();
     let begun = case.ranks().filter(|r| r.phase == Some(Phase::Start)).count();
-    let (summary, evidence) = if let Some((code, g)) = returned.first() {
-        let what = result_name(*code).map_or_else(|| format!("error {code}"), |name| format!("error {code}, {name}"));
+    let (summary, evidence) = if let Some((code, g)) = case.of(&case.o.returned).next() {
+        let what = result_name(code).map_or_else(|| format!("error {code}"), |name| format!("error {code}, {name}"));
         (
             format!("functions of NCCL returned {what}; the warning that says why is not in these lines{suffix}"),
             case.quotes(g),
@@ -140,9 +142,9 @@ fn unstarted(case: &Case<'_>, suffix: &str, answer: &mut Answer) {
         let ranks = linerate_formats::counted(begun, "rank", "ranks");
         (format!("{ranks} began to make a communicator, and none completed it in these lines{suffix}"), Vec::new())
     } else {
-        return;
+        return None;
     };
-    answer.undecided.push(Undecided {
+    Some(Undecided {
         symptom: "symptom/hang",
         summary,
         evidence: evidence.into_iter().take(4).collect(),
@@ -151,7 +153,7 @@ fn unstarted(case: &Case<'_>, suffix: &str, answer: &mut Answer) {
             "the rest of the log: a warning (`NCCL WARN`), or `Init COMPLETE`".to_owned(),
             "the logs of all ranks: which did not begin, which did not complete".to_owned(),
         ],
-    });
+    })
 }
 
 /// `ncclResult_t` of NCCL's `src/nccl.h.in`.
@@ -168,17 +170,18 @@ fn result_name(code: u32) -> Option<&'static str> {
 }
 
 /// Sockets of which nobody knows whether they matter.
-fn sockets(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut Answer) {
+fn sockets(case: &Case<'_>, ids: &BTreeSet<&str>, listed: &BTreeSet<&str>, suffix: &str, answer: &mut Answer) {
     let unopened = case.failures(|t| matches!(t, Trouble::Library(n) if case.name(*n).contains("libibverbs")));
-    let sockets = !case.socket_processes().is_empty();
+    let processes = case.socket_processes();
+    let sockets = !processes.is_empty();
     let without = case.of(&case.o.no_device).next().map(|(_, g)| ("found no RDMA device", g));
     let without = without.or_else(|| Some(("cannot open libibverbs", unopened.first().filter(|_| sockets)?.1)));
-    let known = ids.iter().any(|id| id.starts_with("net/"));
-    let listed = answer.causes.iter().any(|c| c.id.starts_with("net/"));
-    if sockets && case.multi_node() == Some(true) && !known && !listed {
-        answer.undecided.push(between_nodes(case, suffix));
+    let has_cause = |of: &BTreeSet<&str>| of.iter().any(|id| id.starts_with("net/"));
+    let nodes = case.multi_node();
+    if sockets && nodes == Some(true) && !has_cause(listed) {
+        answer.undecided.push(between_nodes(case, processes, suffix));
     }
-    let open = case.multi_node().is_none() && !known;
+    let open = nodes.is_none() && !has_cause(ids);
     let Some((what, g)) = without.filter(|_| open) else { return };
     answer.undecided.push(Undecided {
         symptom: "symptom/falls-back-to-sockets",
@@ -199,8 +202,7 @@ fn launched(case: &Case<'_>, names: &[&str]) -> Vec<Evidence> {
 }
 
 /// A job over several nodes on sockets, for which no line says why.
-fn between_nodes(case: &Case<'_>, suffix: &str) -> Undecided {
-    let processes = case.socket_processes();
+fn between_nodes(case: &Case<'_>, processes: BTreeSet<usize>, suffix: &str) -> Undecided {
     let scope = case.scope(processes);
     let scope = if scope.is_empty() { String::new() } else { format!(", on {scope}") };
     let chosen = case.of(&case.o.networks).find(|(n, _)| Case::is_socket(case.name(*n))).map(|(_, g)| case.quotes(g));

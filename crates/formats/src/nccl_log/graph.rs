@@ -1,7 +1,8 @@
 //! What NCCL prints of the machine with `NCCL_DEBUG_SUBSYS=GRAPH`: its tree, the paths between its GPUs and NICs, and the rings and trees that the search found
 //! (`ncclTopoPrint`, `ncclTopoPrintPaths` and `ncclTopoPrintGraph` of `src/graph`).
 
-use super::cursor::{after_int, int, uint};
+use super::cursor::{after_int, hex, int, uint};
+use crate::pci::Bdf;
 use crate::text::after;
 
 /// A line of it.
@@ -95,15 +96,15 @@ const ORDER: &[&str] = &["LOC", "NVL", "XGMI", "NVB", "C2C", "PIX", "PXB", "P2C"
 
 /// The PCI address in the name of a GPU: `GPU/0-1b000`, `GPU/1B000`. `None` where the number cannot be one.
 #[must_use]
-pub fn address(device: &str) -> Option<crate::pci::Bdf> {
+pub fn address(device: &str) -> Option<Bdf> {
     let (_, id) = device.split_once('/')?;
     let id = id.rsplit('-').next()?;
-    // Domain, bus, device and function in hexadecimal digits, without what stands between them.
-    let number = u64::from_str_radix(id, 16).ok().filter(|_| id.len() <= 13)?;
-    let domain = u32::try_from(number >> 20).ok()?;
-    let byte = |shift: u32| u8::try_from(number >> shift & 0xff).unwrap_or_default();
+    // Domain, bus, device and function in hexadecimal digits, without the signs between them.
+    let (number, _) = hex(id).filter(|(_, rest)| rest.is_empty())?;
+    let byte = |shift: u32| (number >> shift) as u8;
     let (bus, device, function) = (byte(12), byte(4), byte(0) & 0xf);
-    format!("{domain:04x}:{bus:02x}:{device:02x}.{function:x}").parse().ok()
+    let domain = u32::try_from(number >> 20).ok()?;
+    (device < 32 && function < 8).then_some(Bdf { domain, bus, device, function })
 }
 
 /// Reads a line's message.

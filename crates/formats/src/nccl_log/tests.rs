@@ -382,7 +382,7 @@ fn joined_lines_lose_no_message() {
             "n1:5:6 [0] NCCL INFO NCCL version 2.26.2+cuda12.2 n1:5:7 [1] NCCL INFO x",
             vec![(a, "NCCL version 2.26.2+cuda12.2"), (b, "x")],
         ),
-        // A plugin tells what it was built for.
+        // A plugin says what it was built for.
         (
             "n1:5:6 [0] NCCL INFO NET/X built for NCCL version 2.19.3 or later n1:5:7 [1] NCCL INFO x",
             vec![(a, "NET/X built for NCCL version 2.19.3 or later"), (b, "x")],

@@ -311,7 +311,7 @@ impl Document {
     fn end_rank(&mut self, line: u32) {
         let Some(mut rank) = self.rank.take() else { return };
         self.is_counts = false;
-        // Cut before its status was told.
+        // Cut before its status.
         if rank.unresponsive.is_none() && rank.aborted.is_none() {
             return;
         }

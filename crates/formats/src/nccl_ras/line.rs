@@ -363,7 +363,7 @@ fn is_node(word: &str) -> bool {
     word.len() < 80 && word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b':' | b'-' | b'%' | b'_'))
 }
 
-/// `0`, `0,1`, `0 (NVML 3)`; none where there are none.
+/// `0`, `0,1`, `0 (NVML 3)`; empty without any.
 fn is_gpus(text: &str) -> bool {
     text.len() < 400
         && text

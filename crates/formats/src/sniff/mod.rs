@@ -76,8 +76,11 @@ fn sign(line: &str) -> Option<usize> {
 
 /// Whether what is before a `#` makes a comment of the rest: `- utility # nvidia-smi`. A root's prompt is one word (`host:~ # `), or names the user.
 fn is_comment(before: &str) -> bool {
+    if !before.ends_with([' ', '\t']) || before.contains('@') {
+        return false;
+    }
     let behind_env = before.trim_start().strip_prefix('(').and_then(|b| b.split_once(')')).map_or(before, |(_, b)| b);
-    before.ends_with([' ', '\t']) && !before.contains('@') && behind_env.split_whitespace().nth(1).is_some()
+    behind_env.split_whitespace().nth(1).is_some()
 }
 
 fn prompt(kinds: &[Kind], line: &str) -> Option<Kind> {
@@ -138,7 +141,7 @@ static PROGRAMS: LazyLock<HashMap<&'static str, Vec<Kind>>> = LazyLock::new(|| {
     out
 });
 
-/// Whether a text may begin with a program's name, or its path: of most words behind a `#`, the first byte and the length show that they are none.
+/// Whether a text may begin with a program's name, or its path: of most words behind a `#`, the first byte and the length show that they are not.
 fn may_be_program(text: &[u8]) -> bool {
     let is_of_name = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
     let most = text.get(..LONGEST + 1).unwrap_or(text);

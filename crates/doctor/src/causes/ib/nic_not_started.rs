@@ -5,12 +5,8 @@ use crate::case::Case;
 use crate::causes::{Advice, Cause, Found, nccl};
 use crate::observe::groups::Group;
 use crate::observe::trouble::KernelTrouble;
-use crate::ranges::some;
 use linerate_formats::pci::Bdf;
 use linerate_rules::{Severity, Source};
-
-/// Devices that are named.
-const NAMED: usize = 4;
 
 pub(super) static CAUSE: Cause = Cause {
     id: "ib/nic-not-started",
@@ -55,16 +51,8 @@ fn check(c: &Case<'_>) -> Option<Found> {
         KernelTrouble::NicNotStarted(bdf) => Some(*bdf),
         _ => None,
     };
-    let all = c.kernel(|k| of(k).is_some()).into_iter().filter_map(|(k, g)| Some((of(&k)?, g)));
-    let (devices, groups): (Vec<Option<Bdf>>, Vec<&Group>) =
-        all.filter(|(bdf, g)| !bdf.is_some_and(|b| runs(c, b, g))).unzip();
-    if groups.is_empty() {
-        return None;
-    }
-    let mut names: Vec<String> = devices.iter().flatten().map(Bdf::to_string).collect();
-    names.sort_unstable();
-    names.dedup();
-    let whose = if names.is_empty() { "an RDMA NIC".to_owned() } else { some(&names, NAMED) };
+    let (whose, groups) = c.devices(of, |bdf, g| !bdf.is_some_and(|b| runs(c, b, g)))?;
+    let whose = whose.unwrap_or_else(|| "an RDMA NIC".to_owned());
     let why = "the kernel's log says so; whether a later start succeeded, and whether the job needs the card, it does not show";
     Some(Found::new(Likely, format!("the driver did not start {whose}"), why).shown_by(c, &groups))
 }

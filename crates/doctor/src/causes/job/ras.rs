@@ -270,7 +270,7 @@ fn pair(c: &Communicator) -> Option<(String, String, &Calls, &Calls)> {
     let counted: Vec<&Calls> = counted.filter(|calls| unnamed(calls).count() < 2).take(8).collect();
     let named = counted.iter().flat_map(|calls| &calls.launched).flat_map(|s| &s.members).filter_map(|m| m.rank);
     let ranks: BTreeSet<u32> = named.collect();
-    // Those that are not named are alike, as far as is told.
+    // Those that are not named are alike, as far as the report says.
     let others = counted.iter().all(|calls| unnamed(calls).count() == 1);
     let ranks: Vec<Option<u32>> = ranks.into_iter().take(COMPARED).map(Some).chain(others.then_some(None)).collect();
     let value = |calls: &Calls, rank: Option<u32>| {
