@@ -471,7 +471,7 @@ fn an_interrupted_run_leaves_nothing() {
     assert!(quietly("kill", &["-INT", &child.id().to_string()]));
     let began = Instant::now();
     wait_for("the end", || child.try_wait().unwrap().is_some());
-    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
     let out = child.wait_with_output().unwrap();
     let json: Value = serde_json::from_slice(&out.stdout).unwrap();
     assert_eq!((out.status.code(), json["interrupted"].as_bool()), (Some(2), Some(true)), "{json}");

@@ -221,11 +221,12 @@ bounds! {
     WALK_ENTRIES: usize = 100_000, "Entries of one directory that doctor and bench look at.", "the rest is left out; exit code 2 with a remark";
     DUMP_FILES: usize = 20_000, "Files that one text shows with their paths.", "the rest is counted and left out with a remark";
     DOCTOR_TEXT: usize = 8 << 20, "Bytes of one text that doctor keeps to read facts about a node. Logs are streamed, without a limit.", "a remark; exit code 2 where facts are missing: `--node`";
+    DOCTOR_LINE: usize = 2 << 20, "Bytes of a line of a text that tools' texts are cut out of.", "its beginning is read; a remark";
     DOCTOR_KEPT: usize = 16 << 20, "Bytes of all such texts.", "the text is not read for facts; exit code 2 with a remark: `--node`";
     DOCTOR_NODES: usize = 1_024, "Nodes that doctor looks at: each is kept whole.", "the rest is left out; exit code 2 with a remark";
     DOCTOR_BLOCKS: usize = 256, "Tools' texts that doctor cuts out of one file.", "the rest is left out; exit code 2 with a remark: one file for each tool";
     DOCTOR_FRAGMENTS: usize = 16 << 20, "Bytes of one file, below no command line, that are asked whose text they are.", "behind them only lines of lspci, ibv_devinfo, topo -m and the kernel are found; a remark";
-    DOCTOR_BLOCK_NODES: usize = 8, "Nodes that the tools' texts of one file make.", "the rest is left out; exit code 2 with a remark: one file for each node";
+    DOCTOR_BLOCK_NODES: usize = 64, "Nodes that the tools' texts of one file make.", "the rest is left out; exit code 2 with a remark: one file for each node";
     ENV_SETTINGS: usize = 4_096, "Settings of one input of `env check`.", "the rest is left out; exit code 2 with a note";
     ENV_ELSEWHERE: usize = 64, "Objects of one input of `env check` that hold more settings (ConfigMap, Secret).", "the rest is not named; exit code 2 with a note";
     ENV_VALUE: usize = 4_096, "Bytes of a value of a setting; NCCL's own reader of nccl.conf keeps 1023.", "the value is cut; exit code 2 with a note";

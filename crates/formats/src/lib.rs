@@ -27,6 +27,7 @@ pub mod fio;
 pub mod gdrcopy;
 pub mod gid;
 pub mod gpu_burn;
+pub mod host_heading;
 pub mod host_name;
 pub mod hwloc_xml;
 pub mod ib_port;

@@ -1,4 +1,4 @@
-//! Lists of hosts as Slurm writes them: `gpu[001-030,033],login1`. They are asked, never expanded.
+//! Lists of hosts as Slurm, pdsh and ClusterShell write them: `gpu[001-030,033],login1`.
 
 /// Pairs of brackets in one name; Slurm has more dimensions nowhere.
 const DEEP: u32 = 4;
@@ -20,6 +20,44 @@ pub fn parts(list: &str) -> impl Iterator<Item = &str> {
 #[must_use]
 pub fn holds(list: &str, name: &str) -> bool {
     parts(list).any(|part| !part.is_empty() && fits(part, name, DEEP))
+}
+
+/// The names in a list, in its order: at most so many, and whether there are more. `None`: it is no list, or what is between brackets is no range.
+#[must_use]
+pub fn names(list: &str, most: usize) -> Option<(Vec<String>, bool)> {
+    let mut out = Vec::new();
+    for part in parts(list) {
+        if part.is_empty() || !expand(String::new(), part, most, DEEP, &mut out)? {
+            return (!part.is_empty()).then_some((out, true));
+        }
+    }
+    Some((out, false))
+}
+
+/// Adds the names that begin so and end as a pattern says; whether there was room for all.
+fn expand(before: String, pattern: &str, most: usize, depth: u32, out: &mut Vec<String>) -> Option<bool> {
+    let Some((head, rest)) = pattern.split_once('[') else {
+        if pattern.contains(']') {
+            return None;
+        }
+        let is_room = out.len() < most;
+        if is_room {
+            out.push(before + pattern);
+        }
+        return Some(is_room);
+    };
+    let (ranges, after) = rest.split_once(']').filter(|_| depth > 0)?;
+    for range in ranges.split(',') {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let number = |d: &str| if d.len() <= 18 && d.bytes().all(|b| b.is_ascii_digit()) { d.parse::<u64>().ok() } else { None };
+        for n in number(first)?..=number(last)? {
+            let width = first.len();
+            if !expand(format!("{before}{head}{n:0width$}"), after, most, depth - 1, out)? {
+                return Some(false);
+            }
+        }
+    }
+    Some(true)
 }
 
 /// Whether a list is the name of one host.
@@ -77,6 +115,23 @@ mod tests {
         ] {
             assert_eq!(holds(list, name), want, "{list} {name}");
         }
+        for (list, most, want) in [
+            ("gpu007", 9, Some((vec!["gpu007"], false))),
+            ("gpu[001-003,9],login1", 9, Some((vec!["gpu001", "gpu002", "gpu003", "gpu009", "login1"], false))),
+            ("r[1-2]n[08-10]-ib", 4, Some((vec!["r1n08-ib", "r1n09-ib", "r1n10-ib", "r2n08-ib"], true))),
+            ("gpu[9-7]", 9, Some((vec![], false))),
+            ("gpu[1-18446744073709551615]", 2, None),
+            ("gpu[1-999999999999999999]", 2, Some((vec!["gpu1", "gpu2"], true))),
+            ("gpu[a-b]", 9, None),
+            ("gpu[1-2", 9, None),
+            ("gpu1]", 9, None),
+            ("gpu1,", 9, None),
+            ("", 9, None),
+        ] {
+            let want = want.map(|(names, more)| (names.into_iter().map(str::to_owned).collect(), more));
+            assert_eq!(names(list, most), want, "{list}");
+        }
+        assert_eq!(names(&"[1-9]".repeat(40_000), 9), None);
         assert!(is_one("gpu007") && !is_one("gpu[1-2]") && !is_one("a,b"));
         let deep = "[1-9]".repeat(40_000);
         assert!(!holds(&deep, &"1".repeat(40_000)));

@@ -4,7 +4,7 @@ mod hostlist;
 mod kubectl;
 mod sinfo;
 
-pub use hostlist::{holds, is_one, parts};
+pub use hostlist::{holds, is_one, names, parts};
 pub use kubectl::{TOOL as KUBECTL, parse as parse_kubectl, shown as shown_kubectl};
 pub use sinfo::{TOOL as SINFO, parse as parse_sinfo, shown as shown_sinfo};
 

@@ -3,18 +3,24 @@
 //! A file is a sequence of segments, which fences, command lines, documents of JSON and lines of NCCL's log divide. The beginning of a segment is held until it
 //! shows what it is: a tool's text is kept to the segment's end; anything else is searched, line by line, for items.
 
+use super::headings::{Bars, Headings};
 use super::items::{Form, Item};
 use super::kernel::{Log, Messages};
 use super::line::{Class, MARKS, Marks};
 use super::run::{Run, Within, begins_nothing};
+use super::segment::{Segment, Stage, emptied, is_kept};
+use super::tagged::{Tagged, Untagged};
 use super::{Block, Cut, Found, Parts};
 use crate::hosts;
 use crate::lines::Lines;
 use crate::recognise::HEAD;
-use linerate_formats::bounds::{DOCTOR_BLOCKS, DOCTOR_FRAGMENTS, DOCTOR_TEXT};
+use linerate_formats::bounds::{DOCTOR_BLOCK_NODES, DOCTOR_BLOCKS, DOCTOR_FRAGMENTS, DOCTOR_LINE, DOCTOR_TEXT};
+use linerate_formats::host_heading;
+use linerate_formats::host_name::short;
 use linerate_formats::lines::{Line, LineReader, Sink, Taken};
+use linerate_formats::node_list::{is_one, names};
 use linerate_formats::text::at_most;
-use linerate_formats::{Gives, Kind, sniff};
+use linerate_formats::{Kind, sniff};
 use std::path::Path;
 
 /// Cuts one file.
@@ -29,7 +35,7 @@ impl Cutter {
     #[must_use]
     pub fn new(host: Option<&str>) -> Self {
         let cutting = Cutting { said: host.map(str::to_owned), host: host.map(str::to_owned), ..Cutting::default() };
-        Cutter { lines: LineReader::with_marks(DOCTOR_TEXT, MARKS), cutting }
+        Cutter { lines: LineReader::with_marks(DOCTOR_LINE, MARKS), cutting }
     }
 
     /// The next bytes.
@@ -51,105 +57,17 @@ impl Cutter {
     pub(super) fn found(self) -> Found {
         let Cutter { lines, mut cutting } = self;
         lines.finish(&mut cutting);
+        cutting.not_held();
         cutting.close();
         cutting.kernels();
+        cutting.tagged();
         cutting.found
-    }
-}
-
-/// What is done with the lines of the segment.
-#[derive(Debug, Default)]
-enum Stage {
-    /// They are held.
-    #[default]
-    Open,
-    /// They are a tool's.
-    Kept(Kind),
-    /// They are a tool's, of which no more fits: a text without lines of its middle would be another.
-    Ended(Kind),
-    /// Each is looked at by itself.
-    Searched,
-}
-
-/// Lines between two that divide the file.
-#[derive(Debug, Default)]
-struct Segment {
-    stage: Stage,
-    /// Lines of the file above it.
-    above: u64,
-    host: Option<String>,
-    /// Its lines, until it is searched.
-    text: String,
-    /// Of those that are held, where each ends in the text, and what it is.
-    held: Vec<(usize, Class)>,
-    lines: u64,
-    /// It begins with a command line.
-    prompted: bool,
-    /// A line that is a bracket alone began a document, which the next such line ends.
-    is_document: bool,
-    /// Something stands in it.
-    says: bool,
-    /// The tool that one of its lines showed.
-    shown: Option<Kind>,
-    /// By how much its first line is indented that is no command.
-    margin: Option<usize>,
-}
-
-/// Room for the lines of the next segment; what one long line took is given back.
-fn emptied(mut text: String, mut held: Vec<(usize, Class)>) -> (String, Vec<(usize, Class)>) {
-    if text.capacity() > 4 * HEAD || held.capacity() > 4 * HEAD {
-        return Default::default();
-    }
-    text.clear();
-    held.clear();
-    (text, held)
-}
-
-impl Segment {
-    fn push(&mut self, line: &str, class: Class) {
-        self.text.push_str(line);
-        if matches!(self.stage, Stage::Open) {
-            self.held.push((self.text.len(), class));
-        }
-        self.text.push('\n');
-        self.lines += 1;
-        self.says |= class != Class::Blank;
-    }
-
-    /// The next one. What is no longer needed of this one holds its lines.
-    fn next(self) -> Segment {
-        let (text, held) = emptied(self.text, self.held);
-        Segment { text, held, ..Segment::default() }
-    }
-
-    /// A line alone says little: the next paragraph may be prose.
-    fn may_be_whole(&self) -> bool {
-        self.says && (self.prompted || self.lines > 1 || self.text.contains("BOOT_IMAGE="))
-    }
-
-    /// What its beginning shows.
-    fn known(&self) -> Kind {
-        let head = self.text.as_bytes();
-        sniff::shown(head.get(..HEAD).unwrap_or(head))
-    }
-
-    /// The tool whose text it is as a whole.
-    fn tool(&self) -> Option<Kind> {
-        let known = self.known();
-        // Words alone are no evidence; below a command they are.
-        let is_shown = self.prompted || !known.tool().is_weak();
-        (is_kept(known) && is_shown && !Form::cuts(known)).then_some(known)
     }
 }
 
 /// Spaces and tabs before a line's words.
 fn indent(line: &str) -> usize {
     line.len() - line.trim_start_matches([' ', '\t']).len()
-}
-
-/// Whether a tool's text is kept.
-fn is_kept(kind: Kind) -> bool {
-    matches!(kind.gives(), Gives::Facts | Gives::Copy(_))
 }
 
 /// Whether a line that shows this tool divides the file.
@@ -161,14 +79,19 @@ pub(super) fn divides(kind: Kind) -> bool {
 struct Cutting {
     /// Whose the file is, where that is said of it.
     said: Option<String>,
-    /// Of the last command line that names one.
+    /// Of the last command line or heading that names one, or several: see [`names`].
     host: Option<String>,
+    /// What the last heading of a loop names: a host, or something else.
+    heading: Option<String>,
+    headings: Headings,
     segment: Segment,
     item: Option<Item>,
     /// Messages of the kernel, wherever they stand: all of a machine's are one text.
     kernel: Messages,
     /// Of those, the ones in no tool's text: how many, and the first.
     kernel_other: (usize, usize),
+    /// Lines in no tool's text with the name of a host in front.
+    tagged: Tagged,
     /// Bytes below no command line that were asked whose they are.
     asked: usize,
     /// Bytes of lines that were asked whether another tool's text begins there.
@@ -177,9 +100,59 @@ struct Cutting {
 }
 
 impl Sink for Cutting {
-    fn line(&mut self, Line { number, text, is_cut, marks, .. }: Line<'_>) {
-        self.found.cut_lines |= is_cut;
-        let marks = Marks(marks);
+    fn line(&mut self, line: Line<'_>) {
+        self.found.cut_lines |= line.is_cut;
+        match self.headings.ask(&line) {
+            Bars::Held => return,
+            Bars::Hosts(hosts) => return self.below(hosts),
+            Bars::Not(before) => before.into_iter().flatten().for_each(|l| self.one(l.number, &l.text, l.marks)),
+        }
+        // What ended one heading may begin another.
+        if self.headings.is_empty() {
+            self.one(line.number, line.text, Marks(line.marks));
+        }
+    }
+
+    /// Where lines are only kept, counted or passed over, those that divide nothing and begin nothing need not be looked at one by one.
+    fn run(&mut self, first: u64, text: &str) -> Taken {
+        if self.is_watched() || !self.headings.is_empty() {
+            return Taken::default();
+        }
+        let (within, most) = match self.segment.stage {
+            Stage::Kept(_) => (Within::Text, DOCTOR_TEXT.saturating_sub(self.found.kept + self.segment.text.len() + 1)),
+            Stage::Searched if self.item.is_none() => {
+                (if self.is_full() { Within::Rest } else { Within::Prose }, text.len())
+            }
+            Stage::Ended(_) => (Within::Rest, text.len()),
+            Stage::Searched | Stage::Open => return Taken::default(),
+        };
+        let run = Run::of(at_most(text, most), within);
+        let lines = run.lines as u64;
+        match self.segment.stage {
+            Stage::Kept(_) => {
+                self.segment.text.push_str(run.text);
+                self.segment.lines += lines;
+            }
+            Stage::Searched => self.others(first + run.blank_before as u64, run.lines - run.blank, Class::Other),
+            Stage::Ended(_) | Stage::Open => {}
+        }
+        Taken { lines, bytes: run.text.len() }
+    }
+}
+
+impl Cutting {
+    /// A line that is of no heading of several.
+    fn one(&mut self, number: u64, text: &str, marks: Marks) {
+        if host_heading::may_be(text.as_bytes()) || marks.has_code() {
+            if let Some(host) = host_heading::of_program(text).and_then(short) {
+                return self.below(host);
+            }
+            if let Some(name) = host_heading::of_loop(text).and_then(short) {
+                self.close();
+                self.heading = Some(name);
+                return;
+            }
+        }
         if marks.is_signed()
             && marks.has_at()
             && let Some(host) = hosts::of_command(text)
@@ -205,6 +178,7 @@ impl Sink for Cutting {
         if self.segment.lines == 0 {
             self.segment.above = number.saturating_sub(1);
             self.segment.host.clone_from(&self.host);
+            self.segment.heading.clone_from(&self.heading);
             self.segment.prompted = class == Class::Prompt;
             self.segment.margin = (class == Class::Other).then(|| indent(text));
         }
@@ -233,34 +207,6 @@ impl Sink for Cutting {
         }
     }
 
-    /// Where lines are only kept, counted or passed over, those that divide nothing and begin nothing need not be looked at one by one.
-    fn run(&mut self, first: u64, text: &str) -> Taken {
-        if self.is_watched() {
-            return Taken::default();
-        }
-        let (within, most) = match self.segment.stage {
-            Stage::Kept(_) => (Within::Text, DOCTOR_TEXT.saturating_sub(self.found.kept + self.segment.text.len() + 1)),
-            Stage::Searched if self.item.is_none() => {
-                (if self.is_full() { Within::Rest } else { Within::Prose }, text.len())
-            }
-            Stage::Ended(_) => (Within::Rest, text.len()),
-            Stage::Searched | Stage::Open => return Taken::default(),
-        };
-        let run = Run::of(at_most(text, most), within);
-        let lines = run.lines as u64;
-        match self.segment.stage {
-            Stage::Kept(_) => {
-                self.segment.text.push_str(run.text);
-                self.segment.lines += lines;
-            }
-            Stage::Searched => self.others(first + run.blank_before as u64, run.lines - run.blank, Class::Other),
-            Stage::Ended(_) | Stage::Open => {}
-        }
-        Taken { lines, bytes: run.text.len() }
-    }
-}
-
-impl Cutting {
     /// Whether so many bytes may be kept.
     fn room(&mut self, bytes: usize) -> bool {
         let fits = bytes < DOCTOR_TEXT;
@@ -365,7 +311,7 @@ impl Cutting {
         if !self.is_full() && !begins_nothing(line) {
             self.item = Item::begin(number, line);
         }
-        if self.item.is_none() {
+        if self.item.is_none() && !(class == Class::Other && self.tagged.take(line, number)) {
             self.other(number, class);
         }
     }
@@ -406,8 +352,48 @@ impl Cutting {
             // What is about a cluster belongs to no node in particular, unless it is said whose the file is.
             let host = if kind.tool().of_cluster { &self.said } else { &self.segment.host };
             let host = host.clone();
-            self.found.list.push(Block::new(kind, lines, text, host));
+            let heading = self.segment.heading.clone();
+            self.add(Block { heading, ..Block::new(kind, lines, text, host) });
         }
+    }
+
+    /// A text, once for each of its hosts.
+    fn add(&mut self, block: Block) {
+        let list = block.host.as_deref().filter(|list| !is_one(list));
+        let Some((hosts, more)) = list.and_then(|list| names(list, DOCTOR_BLOCK_NODES)) else {
+            return self.found.list.push(block);
+        };
+        self.found.hosts_left_out |= more;
+        for host in hosts.iter().filter_map(|h| short(h)) {
+            let bytes = block.text.len();
+            if self.is_full() {
+                self.found.full = true;
+            } else if self.room(self.found.kept + bytes) {
+                self.found.kept += bytes;
+                let (lines, text) = (block.lines.clone(), block.text.clone());
+                self.found.list.push(Block::new(block.kind, lines, text, Some(host)));
+            }
+        }
+    }
+
+    /// What follows is of these hosts, which a heading names.
+    fn below(&mut self, hosts: String) {
+        self.close();
+        self.host = Some(hosts);
+        self.found.has_hosts = true;
+    }
+
+    /// Lines that were held and are of no heading.
+    fn not_held(&mut self) {
+        self.headings.end().into_iter().flatten().for_each(|l| self.one(l.number, &l.text, l.marks));
+    }
+
+    /// Lines with the name of a host in front, in which tools' texts may be.
+    fn tagged(&mut self) {
+        let Untagged { blocks, other: (lines, first) } = std::mem::take(&mut self.tagged).cut();
+        self.found.has_hosts |= !blocks.is_empty();
+        blocks.into_iter().for_each(|b| if self.is_full() { self.found.full = true } else { self.found.list.push(b) });
+        self.others(first as u64, lines, Class::Other);
     }
 
     /// The segment has ended.
@@ -440,7 +426,7 @@ impl Cutting {
                 self.found.full = true;
                 break;
             }
-            self.found.list.push(Block::new(Kind::Dmesg, lines, text, host));
+            self.add(Block::new(Kind::Dmesg, lines, text, host));
         }
     }
 }

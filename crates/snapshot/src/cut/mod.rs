@@ -2,10 +2,13 @@
 //! cut out ([`Cutter`]) and read as facts about a node, each at its own line.
 
 mod cutter;
+mod headings;
 mod items;
 mod kernel;
 mod line;
 mod run;
+mod segment;
+mod tagged;
 
 pub use cutter::Cutter;
 pub use line::is_kernels;
@@ -14,7 +17,7 @@ use crate::lines::Lines;
 use crate::texts::Texts;
 use crate::{Pasted, Snapshot};
 use line::{Class, function};
-use linerate_formats::bounds::{DOCTOR_BLOCK_NODES, DOCTOR_BLOCKS, DOCTOR_FRAGMENTS, DOCTOR_TEXT};
+use linerate_formats::bounds::{DOCTOR_BLOCK_NODES, DOCTOR_BLOCKS, DOCTOR_FRAGMENTS, DOCTOR_LINE, DOCTOR_TEXT};
 use linerate_formats::pci::lspci;
 use linerate_formats::{Gives, Kind};
 use std::collections::{BTreeSet, HashSet};
@@ -45,15 +48,17 @@ struct Block {
     /// Where its lines stand.
     lines: Lines,
     text: String,
-    /// Of the command line above it.
+    /// Of the command line, or the heading, above it.
     host: Option<String>,
+    /// What the heading of a loop above it names: a host, or something else.
+    heading: Option<String>,
     /// What it shows of which one node has one, once it has been asked: see [`keys`].
     keys: OnceLock<HashSet<String>>,
 }
 
 impl Block {
     fn new(kind: Kind, lines: Lines, text: String, host: Option<String>) -> Block {
-        Block { kind, lines, text, host, keys: OnceLock::new() }
+        Block { kind, lines, text, host, heading: None, keys: OnceLock::new() }
     }
 
     fn keys(&self) -> &HashSet<String> {
@@ -73,10 +78,14 @@ struct Found {
     beyond: bool,
     /// Not all of it was asked whose it is: see [`DOCTOR_FRAGMENTS`].
     unasked: bool,
-    /// Lines were longer than [`DOCTOR_TEXT`].
+    /// Lines were longer than [`DOCTOR_LINE`].
     cut_lines: bool,
     /// As [`Cut::other`].
     other: (usize, usize),
+    /// Headings, or names in front of lines, say whose texts are in it.
+    has_hosts: bool,
+    /// A heading names more hosts than nodes are made.
+    hosts_left_out: bool,
 }
 
 impl Found {
@@ -99,7 +108,11 @@ impl Found {
             ),
             (
                 self.cut_lines,
-                format!("of lines longer than {most} MiB only the beginning was read (limit DOCTOR_TEXT)"),
+                format!("of lines longer than {} MiB only the beginning was read (limit DOCTOR_LINE)", DOCTOR_LINE >> 20),
+            ),
+            (
+                self.hosts_left_out,
+                format!("of hosts that share one text only the first {DOCTOR_BLOCK_NODES} are nodes (limit DOCTOR_BLOCK_NODES)"),
             ),
         ];
         all.into_iter().filter(|(is, _)| *is).map(|(_, why)| why).collect()
@@ -145,9 +158,9 @@ fn cut(name: &str, found: Found) -> Cut {
     let mut kinds: Vec<Kind> = found.list.iter().map(|b| b.kind).collect();
     kinds.sort_unstable_by_key(|k| (matches!(k.gives(), Gives::Copy(_)), k.name()));
     kinds.dedup();
-    let (other, mut left_out) = (found.other, found.left_out());
+    let (other, mut left_out, has_hosts) = (found.other, found.left_out(), found.has_hosts);
     let nodes = assign(found.list, &mut left_out);
-    let several = nodes.len() > 1 || kinds.len() > 1;
+    let several = nodes.len() > 1 || kinds.len() > 1 || has_hosts && !nodes.is_empty();
     let base = name.rsplit('/').next().unwrap_or(name);
     let (mut out, mut names) = (Vec::new(), Vec::new());
     let many = nodes.len() > 1;
@@ -187,10 +200,10 @@ pub(crate) struct Parts {
 
 fn parts(path: &Path, found: Found) -> Option<Parts> {
     let kinds: BTreeSet<Kind> = found.list.iter().map(|b| b.kind).collect();
-    let (other, mut left_out) = (found.other, found.left_out());
+    let (other, mut left_out, has_hosts) = (found.other, found.left_out(), found.has_hosts);
     let nodes = assign(found.list, &mut left_out);
     let many = nodes.len() > 1;
-    if !many && kinds.len() < 2 {
+    if !many && kinds.len() < 2 && !(has_hosts && nodes.len() == 1) {
         return None;
     }
     let of_node = |(i, n): (usize, Node)| {
@@ -217,8 +230,10 @@ pub fn other_words((lines, first): (usize, usize)) -> Option<String> {
 
 /// The nodes of texts.
 fn assign(blocks: Vec<Block>, left_out: &mut Vec<String>) -> Vec<Node> {
-    let mut beyond = 0;
-    let mut nodes: Vec<Node> = Vec::new();
+    let (mut beyond, mut nodes, mut blocks) = (0, Vec::<Node>::new(), blocks);
+    if headings_are_hosts(&blocks) {
+        blocks.iter_mut().for_each(|b| b.host = b.host.take().or_else(|| b.heading.take()));
+    }
     for b in blocks {
         let own = nodes.iter().position(|n| b.host.is_some() && n.host == b.host);
         let at = own.or_else(|| nodes.iter().position(|n| n.takes(&b))).unwrap_or(nodes.len());
@@ -238,6 +253,13 @@ fn assign(blocks: Vec<Block>, left_out: &mut Vec<String>) -> Vec<Node> {
         ));
     }
     nodes
+}
+
+/// Whether the headings of a loop name hosts: below two of them stands what one node has once.
+fn headings_are_hosts(blocks: &[Block]) -> bool {
+    let below: Vec<&Block> = blocks.iter().filter(|b| b.host.is_none() && b.heading.is_some()).collect();
+    let contradict = |a: &Block, b: &Block| a.heading != b.heading && a.kind == b.kind && a.kind.tool().once && !go_together(a, b);
+    below.iter().enumerate().any(|(i, a)| below.iter().take(i).any(|b| contradict(a, b)))
 }
 
 /// `lspci | grep NVIDIA` and `lspci | grep Mellanox` are of one node; two lists of the same devices are of two. So are two texts that show one

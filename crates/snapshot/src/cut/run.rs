@@ -2,7 +2,7 @@
 
 use super::items::{FORMS, Form};
 use super::line::{Class, Marks};
-use linerate_formats::sniff;
+use linerate_formats::{host_heading, sniff};
 use std::sync::LazyLock;
 
 /// What the lines are that are asked.
@@ -60,7 +60,9 @@ impl Run<'_> {
 /// What the table decides of most lines, by the rules.
 fn is_other(line: &str, within: Within) -> bool {
     let divides = matches!(line, "{" | "}" | "[" | "]");
-    !divides && Class::with(line, Marks(0)) == Class::Other && (within != Within::Prose || Form::of(line).is_none())
+    let is_heading = host_heading::may_be(line.as_bytes())
+        && (host_heading::is_bar(line) || host_heading::of_program(line).is_some() || host_heading::of_loop(line).is_some());
+    !divides && !is_heading && Class::with(line, Marks(0)) == Class::Other && (within != Within::Prose || Form::of(line).is_none())
 }
 
 /// Whether the first byte of a line shows that it begins no item.
@@ -92,6 +94,7 @@ impl Table {
             b' ' | b'\t' => Look::Space,
             b'`' | b'~' => Look::Ask,
             b'{' | b'}' | b'[' | b']' if !indented => Look::Ask,
+            b if !indented && host_heading::may_be(&[b]) => Look::Ask,
             b if !indented && sniff::may_be_heading(&[b]) => Look::Ask,
             b if !b.is_ascii_graphic() || begins(b, indented) => Look::Ask,
             _ => Look::Other,

@@ -48,7 +48,7 @@ pub(crate) fn all_gone(word: &str) {
 }
 
 pub(crate) fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + Duration::from_secs(60);
     while !done() {
         assert!(Instant::now() < until, "{what}");
         std::thread::sleep(Duration::from_millis(20));

@@ -49,7 +49,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
         Evidence::of(&Quote { place, text }, c.o.file_name(*file))
     };
     let processes = processes(run);
-    let words = format!("{processes} processes of nccl-tests each ran alone, as rank 0: they were no common job");
+    let words = format!("{processes} processes of nccl-tests each ran alone, as rank 0: nothing made one job of them");
     let evidence = first.iter().take(4).map(|r| {
         let host = r.host.as_deref().map(|h| format!(" on {h}")).unwrap_or_default();
         let pid = r.pid.map(|p| format!(" Pid {p}")).unwrap_or_default();

@@ -1,0 +1,187 @@
+//! Headings with which programs that run one command on many hosts say whose the text below them is: `dshbak`, `clush -b`, Ansible, `parallel-ssh`; and those
+//! of people's own loops.
+
+use crate::host_name::short;
+use crate::node_list::names;
+
+/// The marks without which a line is no heading of Ansible.
+pub const ANSIBLE: &str = " | rc=";
+/// Dashes that `clush -b` and `dshbak` print above and below names.
+const BARS: std::ops::RangeInclusive<usize> = 15..=16;
+/// The longest heading.
+const MOST: usize = 200;
+
+/// Whether a line is a bar of dashes, which stands above and below the names of hosts.
+#[must_use]
+pub fn is_bar(line: &str) -> bool {
+    BARS.contains(&line.len()) && line.bytes().all(|b| b == b'-')
+}
+
+/// The hosts between two bars: `node01`, `node[01-04,07]`, `node[01-04] (4)`. They are a list as [`names`] reads it.
+#[must_use]
+pub fn between_bars(line: &str) -> Option<&str> {
+    let line = line.trim();
+    let list = match line.split_once(' ') {
+        Some((list, count)) => {
+            let digits = count.strip_prefix('(')?.strip_suffix(')')?;
+            (!digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())).then_some(list)?
+        }
+        None => line,
+    };
+    let (first, _) = names(list, 1)?;
+    first.first().is_some_and(|n| is_alphanumeric_first(n) && short(n).is_some()).then_some(list)
+}
+
+fn is_alphanumeric_first(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphanumeric())
+}
+
+/// Whether a line may be a heading, by its first byte.
+#[must_use]
+pub fn may_be(line: &[u8]) -> bool {
+    matches!(line.first(), Some(b'-' | b'=' | b'*' | b'#' | b'>' | b'~' | b'['))
+}
+
+/// The host that a heading of Ansible's `-m shell` or of `parallel-ssh -i` names: `node01 | CHANGED | rc=0 >>`, `[1] 16:26:29 [SUCCESS] node01`.
+#[must_use]
+pub fn of_program(line: &str) -> Option<&str> {
+    if line.len() > MOST {
+        return None;
+    }
+    ansible(line).or_else(|| parallel_ssh(line)).filter(|n| short(n).is_some())
+}
+
+fn ansible(line: &str) -> Option<&str> {
+    let (name, rest) = line.split_once(" | ")?;
+    let (state, code) = rest.split_once(ANSIBLE)?;
+    let is_state = matches!(state, "SUCCESS" | "CHANGED" | "FAILED" | "FAILED!");
+    let digits = code.trim_end().strip_suffix(">>")?.trim_end();
+    (is_state && !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())).then_some(name)
+}
+
+fn parallel_ssh(line: &str) -> Option<&str> {
+    let (number, rest) = line.strip_prefix('[')?.split_once("] ")?;
+    let (clock, rest) = rest.split_once(" [")?;
+    let (state, name) = rest.split_once("] ")?;
+    let is_clock = clock.len() == 8 && clock.bytes().all(|b| b.is_ascii_digit() || b == b':');
+    let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    // Behind the host of a failure stands why.
+    let name = name.split(' ').next()?;
+    (is_number && is_clock && matches!(state, "SUCCESS" | "FAILURE")).then_some(name)
+}
+
+/// The name in a heading that somebody's loop printed: `=== node01 ===`, `## node01`, `==> node01 <==`, `----- node01`. It may be a host, a device or anything.
+#[must_use]
+pub fn of_loop(line: &str) -> Option<&str> {
+    if line.len() > MOST || !may_be(line.as_bytes()) {
+        return None;
+    }
+    let is_mark = |c: char| matches!(c, '-' | '=' | '*' | '#' | '>' | '<' | '~' | '+');
+    let inner = line.trim_start_matches(is_mark);
+    if line.len() - inner.len() < 2 {
+        return None;
+    }
+    let name = inner.trim_end_matches(is_mark).trim().trim_end_matches(':');
+    for label in ["host:", "Host:", "HOST:", "node:", "Node:", "hostname:", "host", "Host", "node", "Node", "on"] {
+        if let Some(behind) = name.strip_prefix(label).and_then(|b| b.strip_prefix(' ')) {
+            return named(behind.trim());
+        }
+    }
+    named(name)
+}
+
+/// A name that may be a host's: with a letter and a digit, and not one that devices and runs have.
+fn named(name: &str) -> Option<&str> {
+    let has = |f: fn(&u8) -> bool| name.as_bytes().iter().any(|b| f(b));
+    let may = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic) && !is_numbered(name) && !is_interface(name);
+    (may && short(name).is_some()).then_some(name)
+}
+
+/// `GPU0`, `mlx5_0`, `rank3`. `gpu01` is a host: what counts devices puts no zero before them.
+fn is_numbered(name: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "gpu", "nic", "hca", "port", "cpu", "numa", "socket", "mlx4", "mlx5", "bnxt_re", "irdma", "rdmap", "efa", "eth", "ib", "bond", "rank", "step", "iter",
+        "test", "run", "size", "part", "v",
+    ];
+    let word = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = name.get(word.len()..).unwrap_or_default();
+    let is_count = digits == "0" || !digits.starts_with('0');
+    is_count && WORDS.iter().any(|w| w.eq_ignore_ascii_case(word.trim_end_matches(['_', '-'])))
+}
+
+/// `enp1s0`, `ens1f0np0`, `ibp12s0`, `rocep1s0`, `nvme0n1`.
+fn is_interface(name: &str) -> bool {
+    const WORDS: &[&str] = &["enp", "ens", "eno", "ibp", "ibs", "rocep", "roceo", "nvme"];
+    WORDS.iter().any(|w| name.strip_prefix(w).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_and_what_is_between_them() {
+        for (line, want) in [("-".repeat(15), true), ("-".repeat(16), true), ("-".repeat(14), false), ("-".repeat(80), false), ("=".repeat(16), false)] {
+            assert_eq!(is_bar(&line), want, "{line}");
+        }
+        for (line, want) in [
+            ("node01", Some("node01")),
+            ("login", Some("login")),
+            ("node[01-04,07]", Some("node[01-04,07]")),
+            ("node[01-04] (4)", Some("node[01-04]")),
+            ("node1,node2 (2)", Some("node1,node2")),
+            ("gpu-1.example.org", Some("gpu-1.example.org")),
+            ("RDMA_Write BW Test", None),
+            ("node1 (many)", None),
+            ("node[", None),
+            ("localhost", None),
+            ("", None),
+        ] {
+            assert_eq!(between_bars(line), want, "{line}");
+        }
+    }
+
+    #[test]
+    fn headings_of_programs() {
+        for (line, want) in [
+            ("node01 | CHANGED | rc=0 >>", Some("node01")),
+            ("10.0.0.1 | SUCCESS | rc=0 >>", Some("10.0.0.1")),
+            ("node01 | FAILED | rc=127 >>", Some("node01")),
+            ("node01 | SUCCESS => {", None),
+            ("a b | CHANGED | rc=0 >>", None),
+            ("node01 | CHANGED | rc= >>", None),
+            ("[1] 16:26:29 [SUCCESS] node01", Some("node01")),
+            ("[2] 16:26:29 [FAILURE] node02 Exited with error code 1", Some("node02")),
+            ("[1] 16:26 [SUCCESS] node01", None),
+            ("[    1.5] mlx5_core 0000:18:00.0: x", None),
+        ] {
+            assert_eq!(of_program(line), want, "{line}");
+        }
+    }
+
+    #[test]
+    fn headings_of_loops() {
+        for (line, want) in [
+            ("=== node01 ===", Some("node01")),
+            ("==> node01 <==", Some("node01")),
+            ("##### gpu01 #####", Some("gpu01")),
+            ("----- host gpu-1.example.org -----", Some("gpu-1.example.org")),
+            ("## gpu-h100-3:", Some("gpu-h100-3")),
+            ("*** Node: dgx12 ***", Some("dgx12")),
+            (">>> 10.0.0.1-a <<<", None),
+            ("# node01", None),
+            ("=== GPU0 ===", None),
+            ("=== GPU 0 ===", None),
+            ("--- mlx5_0 ---", None),
+            ("=== eth0 ===", None),
+            ("=== enp1s0 ===", None),
+            ("=== results ===", None),
+            ("==============NVSMI LOG==============", None),
+            ("=================== End of ROCm SMI Log ===================", None),
+            ("node01", None),
+            ("", None),
+        ] {
+            assert_eq!(of_loop(line), want, "{line}");
+        }
+    }
+}
