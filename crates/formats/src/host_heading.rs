@@ -3,9 +3,10 @@
 
 use crate::host_name::short;
 use crate::node_list::names;
+use std::net::IpAddr;
 
-/// The marks without which a line is no heading of Ansible.
-pub const ANSIBLE: &str = " | rc=";
+/// Of which a heading of Ansible has one.
+pub const ANSIBLE: [&str; 2] = [" | rc=", "! => {"];
 /// Dashes that `clush -b` and `dshbak` print above and below names.
 const BARS: std::ops::RangeInclusive<usize> = 15..=16;
 /// The longest heading.
@@ -42,7 +43,8 @@ pub fn may_be(line: &[u8]) -> bool {
     matches!(line.first(), Some(b'-' | b'=' | b'*' | b'#' | b'>' | b'~' | b'['))
 }
 
-/// The host that a heading of Ansible's `-m shell` or of `parallel-ssh -i` names: `node01 | CHANGED | rc=0 >>`, `[1] 16:26:29 [SUCCESS] node01`.
+/// The host that a heading of Ansible's `-m shell` or of `parallel-ssh -i` names: `node01 | CHANGED | rc=0 >>`, `node01 | UNREACHABLE! => {`,
+/// `[1] 16:26:29 [SUCCESS] node01`.
 #[must_use]
 pub fn of_program(line: &str) -> Option<&str> {
     if line.len() > MOST {
@@ -53,7 +55,10 @@ pub fn of_program(line: &str) -> Option<&str> {
 
 fn ansible(line: &str) -> Option<&str> {
     let (name, rest) = line.split_once(" | ")?;
-    let (state, code) = rest.split_once(ANSIBLE)?;
+    if rest.trim_end() == "UNREACHABLE! => {" || rest.trim_end() == "FAILED! => {" {
+        return Some(name);
+    }
+    let (state, code) = rest.split_once(" | rc=")?;
     let is_state = matches!(state, "SUCCESS" | "CHANGED" | "FAILED" | "FAILED!");
     let digits = code.trim_end().strip_suffix(">>")?.trim_end();
     (is_state && !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())).then_some(name)
@@ -94,14 +99,15 @@ pub fn of_loop(line: &str) -> Option<&str> {
 fn named(name: &str) -> Option<&str> {
     let has = |f: fn(&u8) -> bool| name.as_bytes().iter().any(|b| f(b));
     let may = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic) && !is_numbered(name) && !is_interface(name);
-    (may && short(name).is_some()).then_some(name)
+    let is_address = name.parse::<IpAddr>().is_ok();
+    ((may || is_address) && short(name).is_some()).then_some(name)
 }
 
 /// `GPU0`, `mlx5_0`, `rank3`. `gpu01` is a host: what counts devices puts no zero before them.
 fn is_numbered(name: &str) -> bool {
     const WORDS: &[&str] = &[
-        "gpu", "nic", "hca", "port", "cpu", "numa", "socket", "mlx4", "mlx5", "bnxt_re", "irdma", "rdmap", "efa", "eth", "ib", "bond", "rank", "step", "iter",
-        "test", "run", "size", "part", "v",
+        "gpu", "nic", "hca", "port", "cpu", "numa", "socket", "mlx4", "mlx5", "bnxt_re", "irdma", "rdmap", "efa",
+        "eth", "ib", "bond", "rank", "step", "iter", "test", "run", "size", "part", "v",
     ];
     let word = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let digits = name.get(word.len()..).unwrap_or_default();
@@ -121,7 +127,13 @@ mod tests {
 
     #[test]
     fn bars_and_what_is_between_them() {
-        for (line, want) in [("-".repeat(15), true), ("-".repeat(16), true), ("-".repeat(14), false), ("-".repeat(80), false), ("=".repeat(16), false)] {
+        for (line, want) in [
+            ("-".repeat(15), true),
+            ("-".repeat(16), true),
+            ("-".repeat(14), false),
+            ("-".repeat(80), false),
+            ("=".repeat(16), false),
+        ] {
             assert_eq!(is_bar(&line), want, "{line}");
         }
         for (line, want) in [
@@ -147,6 +159,7 @@ mod tests {
             ("node01 | CHANGED | rc=0 >>", Some("node01")),
             ("10.0.0.1 | SUCCESS | rc=0 >>", Some("10.0.0.1")),
             ("node01 | FAILED | rc=127 >>", Some("node01")),
+            ("node01 | UNREACHABLE! => {", Some("node01")),
             ("node01 | SUCCESS => {", None),
             ("a b | CHANGED | rc=0 >>", None),
             ("node01 | CHANGED | rc= >>", None),
@@ -168,7 +181,8 @@ mod tests {
             ("----- host gpu-1.example.org -----", Some("gpu-1.example.org")),
             ("## gpu-h100-3:", Some("gpu-h100-3")),
             ("*** Node: dgx12 ***", Some("dgx12")),
-            (">>> 10.0.0.1-a <<<", None),
+            (">>> 10.0.0.1 <<<", Some("10.0.0.1")),
+            ("=== 2.30.3 ===", None),
             ("# node01", None),
             ("=== GPU0 ===", None),
             ("=== GPU 0 ===", None),

@@ -49,7 +49,8 @@ fn expand(before: String, pattern: &str, most: usize, depth: u32, out: &mut Vec<
     let (ranges, after) = rest.split_once(']').filter(|_| depth > 0)?;
     for range in ranges.split(',') {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let number = |d: &str| if d.len() <= 18 && d.bytes().all(|b| b.is_ascii_digit()) { d.parse::<u64>().ok() } else { None };
+        let number =
+            |d: &str| if d.len() <= 18 && d.bytes().all(|b| b.is_ascii_digit()) { d.parse::<u64>().ok() } else { None };
         for n in number(first)?..=number(last)? {
             let width = first.len();
             if !expand(format!("{before}{head}{n:0width$}"), after, most, depth - 1, out)? {
@@ -117,7 +118,7 @@ mod tests {
         }
         for (list, most, want) in [
             ("gpu007", 9, Some((vec!["gpu007"], false))),
-            ("gpu[001-003,9],login1", 9, Some((vec!["gpu001", "gpu002", "gpu003", "gpu009", "login1"], false))),
+            ("gpu[001-003,9],login1", 9, Some((vec!["gpu001", "gpu002", "gpu003", "gpu9", "login1"], false))),
             ("r[1-2]n[08-10]-ib", 4, Some((vec!["r1n08-ib", "r1n09-ib", "r1n10-ib", "r2n08-ib"], true))),
             ("gpu[9-7]", 9, Some((vec![], false))),
             ("gpu[1-18446744073709551615]", 2, None),

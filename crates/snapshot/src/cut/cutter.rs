@@ -59,8 +59,8 @@ impl Cutter {
         lines.finish(&mut cutting);
         cutting.not_held();
         cutting.close();
-        cutting.kernels();
         cutting.tagged();
+        cutting.kernels();
         cutting.found
     }
 }
@@ -84,6 +84,8 @@ struct Cutting {
     /// What the last heading of a loop names: a host, or something else.
     heading: Option<String>,
     headings: Headings,
+    /// A heading that names hosts is the last line above.
+    headed: bool,
     segment: Segment,
     item: Option<Item>,
     /// Messages of the kernel, wherever they stand: all of a machine's are one text.
@@ -143,7 +145,7 @@ impl Sink for Cutting {
 impl Cutting {
     /// A line that is of no heading of several.
     fn one(&mut self, number: u64, text: &str, marks: Marks) {
-        if host_heading::may_be(text.as_bytes()) || marks.has_code() {
+        if host_heading::may_be(text.as_bytes()) || marks.has_ansible() {
             if let Some(host) = host_heading::of_program(text).and_then(short) {
                 return self.below(host);
             }
@@ -180,6 +182,7 @@ impl Cutting {
             self.segment.host.clone_from(&self.host);
             self.segment.heading.clone_from(&self.heading);
             self.segment.prompted = class == Class::Prompt;
+            self.segment.headed = std::mem::take(&mut self.headed);
             self.segment.margin = (class == Class::Other).then(|| indent(text));
         }
         self.segment.is_document |= opens;
@@ -336,8 +339,9 @@ impl Cutting {
             Class::Other => &mut self.found.other,
             Class::Blank | Class::Fence | Class::Log | Class::Prompt => return,
         };
-        if seen.0 == 0 && lines > 0 {
-            seen.1 = usize::try_from(number).unwrap_or(usize::MAX);
+        if lines > 0 {
+            let first = usize::try_from(number).unwrap_or(usize::MAX);
+            seen.1 = if seen.0 == 0 { first } else { seen.1.min(first) };
         }
         seen.0 += lines;
     }
@@ -380,6 +384,7 @@ impl Cutting {
     fn below(&mut self, hosts: String) {
         self.close();
         self.host = Some(hosts);
+        self.headed = true;
         self.found.has_hosts = true;
     }
 

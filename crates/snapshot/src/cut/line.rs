@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 static NCCL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("NCCL "));
 static KERNEL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" kernel: "));
 static TAG: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(": ["));
-static CODE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(host_heading::ANSIBLE));
+static ANSIBLE: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| host_heading::ANSIBLE.map(Finder::new));
 
 /// Without which lines are neither a command's, nor NCCL's, nor the kernel's, and name no user: a bit of [`Marks`] for each, from the lowest.
 pub(super) const MARKS: &[Find] = &[
@@ -20,7 +20,7 @@ pub(super) const MARKS: &[Find] = &[
     |t| KERNEL.find(t),
     |t| memchr::memchr(b'@', t),
     |t| TAG.find_iter(t).find(|at| is_clock(t.get(at + TAG.needle().len()..).unwrap_or_default())),
-    |t| CODE.find(t),
+    |t| ANSIBLE.iter().filter_map(|f| f.find(t)).min(),
 ];
 
 /// What dmesg prints behind a bracket: `   12.345678]`, `Mon Nov 21 …`.
@@ -55,7 +55,7 @@ impl Marks {
     }
 
     /// It may be a heading of Ansible.
-    pub(super) fn has_code(self) -> bool {
+    pub(super) fn has_ansible(self) -> bool {
         self.0 & 32 != 0
     }
 

@@ -108,11 +108,16 @@ impl Found {
             ),
             (
                 self.cut_lines,
-                format!("of lines longer than {} MiB only the beginning was read (limit DOCTOR_LINE)", DOCTOR_LINE >> 20),
+                format!(
+                    "of lines longer than {} MiB only the beginning was read (limit DOCTOR_LINE)",
+                    DOCTOR_LINE >> 20
+                ),
             ),
             (
                 self.hosts_left_out,
-                format!("of hosts that share one text only the first {DOCTOR_BLOCK_NODES} are nodes (limit DOCTOR_BLOCK_NODES)"),
+                format!(
+                    "of hosts that share one text only the first {DOCTOR_BLOCK_NODES} are nodes (limit DOCTOR_BLOCK_NODES)"
+                ),
             ),
         ];
         all.into_iter().filter(|(is, _)| *is).map(|(_, why)| why).collect()
@@ -258,7 +263,8 @@ fn assign(blocks: Vec<Block>, left_out: &mut Vec<String>) -> Vec<Node> {
 /// Whether the headings of a loop name hosts: below two of them stands what one node has once.
 fn headings_are_hosts(blocks: &[Block]) -> bool {
     let below: Vec<&Block> = blocks.iter().filter(|b| b.host.is_none() && b.heading.is_some()).collect();
-    let contradict = |a: &Block, b: &Block| a.heading != b.heading && a.kind == b.kind && a.kind.tool().once && !go_together(a, b);
+    let contradict =
+        |a: &Block, b: &Block| a.heading != b.heading && a.kind == b.kind && a.kind.tool().once && !go_together(a, b);
     below.iter().enumerate().any(|(i, a)| below.iter().take(i).any(|b| contradict(a, b)))
 }
 

@@ -61,8 +61,13 @@ impl Run<'_> {
 fn is_other(line: &str, within: Within) -> bool {
     let divides = matches!(line, "{" | "}" | "[" | "]");
     let is_heading = host_heading::may_be(line.as_bytes())
-        && (host_heading::is_bar(line) || host_heading::of_program(line).is_some() || host_heading::of_loop(line).is_some());
-    !divides && !is_heading && Class::with(line, Marks(0)) == Class::Other && (within != Within::Prose || Form::of(line).is_none())
+        && (host_heading::is_bar(line)
+            || host_heading::of_program(line).is_some()
+            || host_heading::of_loop(line).is_some());
+    !divides
+        && !is_heading
+        && Class::with(line, Marks(0)) == Class::Other
+        && (within != Within::Prose || Form::of(line).is_none())
 }
 
 /// Whether the first byte of a line shows that it begins no item.

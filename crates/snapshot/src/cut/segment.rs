@@ -38,6 +38,8 @@ pub(super) struct Segment {
     pub(super) lines: u64,
     /// It begins with a command line.
     pub(super) prompted: bool,
+    /// A program's heading is above it, which names hosts.
+    pub(super) headed: bool,
     /// A line that is a bracket alone began a document, which the next such line ends.
     pub(super) is_document: bool,
     /// Something stands in it.
@@ -80,7 +82,7 @@ impl Segment {
 
     /// A line alone says little: the next paragraph may be prose.
     pub(super) fn may_be_whole(&self) -> bool {
-        self.says && (self.prompted || self.lines > 1 || self.text.contains("BOOT_IMAGE="))
+        self.says && (self.prompted || self.headed || self.lines > 1 || self.text.contains("BOOT_IMAGE="))
     }
 
     /// What its beginning shows.

@@ -68,7 +68,11 @@ impl Tagged {
             cutter.feed(text.as_bytes());
             let found = cutter.found();
             let in_file = |n: usize| lines.in_file(u32::try_from(n).unwrap_or(u32::MAX)) as usize;
-            let other = if found.list.is_empty() { (count as usize, in_file(1)) } else { (found.other.0, in_file(found.other.1)) };
+            let other = if found.list.is_empty() {
+                (count as usize, in_file(1))
+            } else {
+                (found.other.0, in_file(found.other.1))
+            };
             out.add_other(other);
             for block in found.list {
                 let mut own = Lines::default();

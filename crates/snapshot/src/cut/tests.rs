@@ -204,3 +204,90 @@ fn texts_without_commands_are_told_apart() {
         assert!(cut.kinds.contains(&a) && cut.kinds.contains(&b), "{a:?} {b:?} {:?}\n{x}\n{y}", cut.kinds);
     }
 }
+
+/// Ways to run a command on two hosts, and what they print of a text that both have.
+fn on_two_hosts(text: &str) -> Vec<(&'static str, String)> {
+    let text = text.trim_end();
+    let bar = "-".repeat(16);
+    let tagged = |host: &str| text.lines().map(|l| format!("{host}: {l}\n")).collect::<Vec<_>>();
+    let both: String = tagged("gpu01").into_iter().zip(tagged("gpu02.example.org")).flat_map(|(a, b)| [a, b]).collect();
+    let prompt = "[root@login ~]# pdsh -w gpu[01-02] x";
+    vec![
+        ("pdsh", format!("{prompt}\n{both}")),
+        ("pdsh, sorted", [tagged("gpu01").concat(), tagged("gpu02").concat()].concat()),
+        ("dshbak", format!("{bar}\ngpu01\n{bar}\n{text}\n{bar}\ngpu02\n{bar}\n{text}\n")),
+        ("dshbak -c", format!("{prompt} | dshbak -c\n{bar}\ngpu[01-02]\n{bar}\n{text}\n")),
+        ("clush -b", format!("{bar}\ngpu01,gpu02 (2)\n{bar}\n{text}\n")),
+        (
+            "ansible",
+            format!(
+                "gpu01 | CHANGED | rc=0 >>\n{text}\ngpu02 | FAILED | rc=1 >>\n{text}\ngpu03 | UNREACHABLE! => {{\n    \"msg\": \"x\"\n}}\n"
+            ),
+        ),
+        ("parallel-ssh", format!("[1] 10:21:33 [SUCCESS] gpu01\n{text}\n[2] 10:21:34 [SUCCESS] gpu02\n{text}\n")),
+        ("two ways", format!("{bar}\ngpu01\n{bar}\n{text}\nroot@gpu02:~# x\n{text}\n")),
+    ]
+}
+
+/// What a tool prints is read whichever way it was run on many hosts, and is theirs.
+#[test]
+fn texts_of_many_hosts_are_theirs() {
+    let tools = Kind::ALL.iter().copied().filter(|k| super::cutter::divides(*k) && !k.tool().of_cluster);
+    let alone = |k: Kind, text: &str| {
+        !text.starts_with(['{', '[', '<'])
+            && text.trim_end().contains('\n')
+            && !text.lines().any(|l| Class::of(l) == Class::Prompt)
+            && cut_up(text).iter().map(|b| b.kind).eq([k])
+    };
+    let samples: Vec<(Kind, &str)> =
+        tools.flat_map(|k| k.tool().samples.iter().map(move |t| (k, *t))).filter(|(k, text)| alone(*k, text)).collect();
+    assert!(samples.len() > 50, "{}", samples.len());
+    for (kind, text) in samples {
+        for (way, file) in on_two_hosts(text) {
+            let cut = nodes("x", file.as_bytes(), None);
+            let hosts: Vec<&str> = cut.names.iter().map(String::as_str).collect();
+            assert_eq!(hosts, ["gpu01", "gpu02"], "{kind:?} by {way}:\n{file}");
+            assert_eq!((cut.kinds.as_slice(), cut.several), (&[kind][..], true), "{kind:?} by {way}:\n{file}");
+        }
+    }
+}
+
+#[test]
+fn lines_of_many_hosts_are_at_their_places() {
+    let xid = |gpu: &str| format!("NVRM: Xid (PCI:0000:{gpu}:00): 79, GPU has fallen off the bus.");
+    let gpu = "18:00.0 3D controller: NVIDIA Corporation GH100 [H100] (rev a1)";
+    let file = format!(
+        "n1: {gpu}\nn2: {gpu}\nn1: \tNUMA node: 0\nn2: \tNUMA node: 1\nn3: ssh: connect to host n3 port 22: Connection refused\nwords\nn1: [   12.5] {}\n",
+        xid("18")
+    );
+    let cut = nodes("x", file.as_bytes(), None);
+    let [(_, first), (_, second)] = cut.nodes.as_slice() else { panic!("{:?}", cut.names) };
+    let at = |s: &Snapshot, line| s.describe(crate::Place::of(s.outputs[0].entry).line(line));
+    assert!(at(first, 2).ends_with(":3") && at(second, 2).ends_with(":4"), "{} {}", at(first, 2), at(second, 2));
+    assert_eq!((cut.names, cut.other), (vec!["n1".to_owned(), "n2".to_owned()], (2, 5)));
+    // No host: names of devices, and of what is no tool's.
+    for text in ["eth0: flags=4163<UP>\neth0: x\n", "step1: loss 2.0\nstep2: loss 1.9\n", "rank0: x\n"] {
+        let cut = nodes("x", text.as_bytes(), None);
+        assert_eq!((cut.nodes.len(), cut.several, cut.other), (0, false, (text.lines().count(), 1)), "{text}");
+    }
+}
+
+/// Headings of people's loops name hosts only where texts below them cannot be of one.
+#[test]
+fn headings_of_loops() {
+    let matrix = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV18\t0-31\nGPU1\tNV18\t X \t32-63\n";
+    let ports = "hca_id:\tmlx5_0\n\ttransport:\t\t\tInfiniBand (0)\n";
+    let names = |text: String| nodes("x", text.as_bytes(), None).names;
+    assert_eq!(names(format!("=== dgx01 ===\n{matrix}\n=== dgx02 ===\n{matrix}{ports}")), ["dgx01", "dgx02"]);
+    assert_eq!(names(format!("=== topo2d ===\n{matrix}\n=== ports4u ===\n{ports}")), ["1"]);
+    assert_eq!(names(format!("=== GPU0 ===\n{matrix}\n=== GPU1 ===\n{matrix}")), ["1", "2"]);
+}
+
+#[test]
+fn more_hosts_than_nodes_are_made() {
+    let bar = "-".repeat(15);
+    let matrix = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV18\t0-31\nGPU1\tNV18\t X \t32-63\n";
+    let cut = nodes("x", format!("{bar}\ngpu[001-500] (500)\n{bar}\n{matrix}").as_bytes(), None);
+    assert_eq!((cut.nodes.len(), cut.names.last().map(String::as_str)), (DOCTOR_BLOCK_NODES, Some("gpu064")));
+    assert!(cut.left_out.iter().any(|l| l.contains("DOCTOR_BLOCK_NODES")), "{:?}", cut.left_out);
+}
