@@ -5,8 +5,6 @@ use crate::host_name::short;
 use crate::node_list::names;
 use std::net::IpAddr;
 
-/// Of which a heading of Ansible has one.
-pub const ANSIBLE: [&str; 2] = [" | rc=", "! => {"];
 /// Dashes that `clush -b` and `dshbak` print above and below names.
 const BARS: std::ops::RangeInclusive<usize> = 15..=16;
 /// The longest heading.
@@ -37,10 +35,22 @@ fn is_alphanumeric_first(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphanumeric())
 }
 
-/// Whether a line may be a heading, by its first byte.
+/// Whether a line that begins with this byte may be a heading.
+#[must_use]
+pub fn may_begin(first: u8) -> bool {
+    matches!(first, b'-' | b'=' | b'*' | b'#' | b'>' | b'~' | b'[')
+}
+
+/// Whether a line may be a heading, by its first and last bytes. It is asked of every line of a file.
 #[must_use]
 pub fn may_be(line: &[u8]) -> bool {
-    matches!(line.first(), Some(b'-' | b'=' | b'*' | b'#' | b'>' | b'~' | b'['))
+    line.first().is_some_and(|b| may_begin(*b)) || may_end(line)
+}
+
+/// Whether a line may be a heading of Ansible, by its last bytes.
+#[must_use]
+pub fn may_end(line: &[u8]) -> bool {
+    matches!(line, [.., b'>', b'>'] | [.., b'>', b' ', b'{'])
 }
 
 /// The host that a heading of Ansible's `-m shell` or of `parallel-ssh -i` names: `node01 | CHANGED | rc=0 >>`, `node01 | UNREACHABLE! => {`,
@@ -50,7 +60,12 @@ pub fn of_program(line: &str) -> Option<&str> {
     if line.len() > MOST {
         return None;
     }
-    ansible(line).or_else(|| parallel_ssh(line)).filter(|n| short(n).is_some())
+    let name = match line.as_bytes() {
+        [b'[', b'0'..=b'9', ..] => parallel_ssh(line)?,
+        bytes if may_end(bytes) => ansible(line)?,
+        _ => return None,
+    };
+    short(name).is_some().then_some(name)
 }
 
 fn ansible(line: &str) -> Option<&str> {
@@ -65,28 +80,24 @@ fn ansible(line: &str) -> Option<&str> {
 }
 
 fn parallel_ssh(line: &str) -> Option<&str> {
-    let (number, rest) = line.strip_prefix('[')?.split_once("] ")?;
-    let (clock, rest) = rest.split_once(" [")?;
-    let (state, name) = rest.split_once("] ")?;
-    let is_clock = clock.len() == 8 && clock.bytes().all(|b| b.is_ascii_digit() || b == b':');
-    let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    let rest = line.strip_prefix('[')?.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix("] ")?;
+    let (clock, rest) = rest.split_at_checked("hh:mm:ss".len())?;
+    let rest = rest.strip_prefix(" [SUCCESS] ").or_else(|| rest.strip_prefix(" [FAILURE] "))?;
+    let is_clock = clock.bytes().all(|b| b.is_ascii_digit() || b == b':');
     // Behind the host of a failure stands why.
-    let name = name.split(' ').next()?;
-    (is_number && is_clock && matches!(state, "SUCCESS" | "FAILURE")).then_some(name)
+    is_clock.then(|| rest.split(' ').next()).flatten()
 }
 
 /// The name in a heading that somebody's loop printed: `=== node01 ===`, `## node01`, `==> node01 <==`, `----- node01`. It may be a host, a device or anything.
 #[must_use]
 pub fn of_loop(line: &str) -> Option<&str> {
-    if line.len() > MOST || !may_be(line.as_bytes()) {
+    let is_mark = |b: u8| matches!(b, b'-' | b'=' | b'*' | b'#' | b'>' | b'<' | b'~' | b'+');
+    let marks = line.bytes().take(MOST).position(|b| !is_mark(b)).filter(|n| *n >= 2)?;
+    if line.len() > MOST {
         return None;
     }
-    let is_mark = |c: char| matches!(c, '-' | '=' | '*' | '#' | '>' | '<' | '~' | '+');
-    let inner = line.trim_start_matches(is_mark);
-    if line.len() - inner.len() < 2 {
-        return None;
-    }
-    let name = inner.trim_end_matches(is_mark).trim().trim_end_matches(':');
+    let inner = line.get(marks..)?;
+    let name = inner.trim_end_matches(|c| u8::try_from(c).is_ok_and(is_mark)).trim().trim_end_matches(':');
     for label in ["host:", "Host:", "HOST:", "node:", "Node:", "hostname:", "host", "Host", "node", "Node", "on"] {
         if let Some(behind) = name.strip_prefix(label).and_then(|b| b.strip_prefix(' ')) {
             return named(behind.trim());

@@ -28,6 +28,7 @@ mod recognise;
 mod redact;
 mod source;
 mod texts;
+mod whose;
 
 pub use archive::{Each, Limits, OpenError, Reader, dated, is_archive_name, node_name};
 pub use budget::{Budget, Exceeded};
@@ -48,6 +49,7 @@ pub use redact::secrets::{
 pub use redact::{KeyError, RedactKey};
 pub use source::{is_dir_of_texts, is_snapshot_dir, load, load_bytes, load_each, options_for};
 pub use texts::{Texts, content, unpacked_name};
+pub use whose::Whose;
 
 /// Where the capture keeps the answers of the NVML library.
 pub(crate) const NVML_PATH: &str = "linerate/nvml.json";

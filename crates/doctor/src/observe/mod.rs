@@ -36,6 +36,7 @@ use crate::place::FileId;
 use groups::Groups;
 use keys::{Bound, DeviceList, GdrNic, Logged, Near, PluginEvent, QueuePair, Recovered, Search, Setting};
 use linerate_formats::{nccl_ras, nccl_tests, perftest, torch_log, train_steps};
+use linerate_snapshot::Whose;
 use names::{Name, Names};
 use ranks::Ranks;
 use std::collections::BTreeSet;
@@ -117,6 +118,8 @@ pub struct Observer {
     /// Where ranks are in the sequence of collectives.
     pub(crate) sequences: frameworks::Sequences,
     tables: Tables,
+    /// Whose a kernel's log is, by the commands and headings above it.
+    whose: Whose,
     /// A list of interfaces that was broken over lines.
     listing: Option<listing::Listing>,
     tool_lines: tools::Reader,
@@ -166,6 +169,7 @@ impl Observer {
 
     pub(crate) fn close(&mut self, file: FileId) {
         self.end_listing();
+        self.whose = Whose::default();
         let tables = std::mem::take(&mut self.tables);
         let runs = tables.nccl_tests.finish().into_iter().filter(|r| !r.rows.is_empty() || !r.ranks.is_empty());
         self.nccl_tests.extend(runs.map(|r| (file, r)));

@@ -20,6 +20,7 @@ impl Observer {
         if line.is_empty() {
             return;
         }
+        self.whose.line(line);
         let before = self.file(place.file).other;
         self.program(place, line);
         // What no program said is a person's, or of no interest.
@@ -136,9 +137,10 @@ impl Observer {
         }
     }
 
-    /// The host that a line of the kernel's log names.
+    /// The host that a line of the kernel's log, or what is above it, names.
     fn host_of(&mut self, line: &str) -> Option<Name> {
-        kernel::host(line).map(|host| self.names.id(&host))
+        let host = kernel::host(line).or_else(|| self.whose.host().map(str::to_owned));
+        host.map(|host| self.names.id(&host))
     }
 
     fn recovery(&mut self, file: FileId, Logged { trouble, host }: Logged) {

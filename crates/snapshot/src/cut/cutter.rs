@@ -145,7 +145,7 @@ impl Sink for Cutting {
 impl Cutting {
     /// A line that is of no heading of several.
     fn one(&mut self, number: u64, text: &str, marks: Marks) {
-        if host_heading::may_be(text.as_bytes()) || marks.has_ansible() {
+        if host_heading::may_be(text.as_bytes()) {
             if let Some(host) = host_heading::of_program(text).and_then(short) {
                 return self.below(host);
             }
@@ -314,7 +314,7 @@ impl Cutting {
         if !self.is_full() && !begins_nothing(line) {
             self.item = Item::begin(number, line);
         }
-        if self.item.is_none() && !(class == Class::Other && self.tagged.take(line, number)) {
+        if self.item.is_none() && !(class == Class::Other && self.is_watched() && self.tagged.take(line, number)) {
             self.other(number, class);
         }
     }

@@ -1,7 +1,6 @@
 //! What a single line is, whatever stands around it. Each is asked of every line of a file: what most lines are not is decided by few bytes.
 
 use linerate_formats::dmesg::{self, Time};
-use linerate_formats::host_heading;
 use linerate_formats::lines::Find;
 use linerate_formats::pci::{Bdf, lspci};
 use linerate_formats::sniff;
@@ -11,7 +10,6 @@ use std::sync::LazyLock;
 static NCCL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("NCCL "));
 static KERNEL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" kernel: "));
 static TAG: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(": ["));
-static ANSIBLE: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| host_heading::ANSIBLE.map(Finder::new));
 
 /// Without which lines are neither a command's, nor NCCL's, nor the kernel's, and name no user: a bit of [`Marks`] for each, from the lowest.
 pub(super) const MARKS: &[Find] = &[
@@ -20,7 +18,6 @@ pub(super) const MARKS: &[Find] = &[
     |t| KERNEL.find(t),
     |t| memchr::memchr(b'@', t),
     |t| TAG.find_iter(t).find(|at| is_clock(t.get(at + TAG.needle().len()..).unwrap_or_default())),
-    |t| ANSIBLE.iter().filter_map(|f| f.find(t)).min(),
 ];
 
 /// What dmesg prints behind a bracket: `   12.345678]`, `Mon Nov 21 …`.
@@ -52,11 +49,6 @@ impl Marks {
 
     fn kernel(self) -> bool {
         self.0 & 4 != 0
-    }
-
-    /// It may be a heading of Ansible.
-    pub(super) fn has_ansible(self) -> bool {
-        self.0 & 32 != 0
     }
 
     fn tag(self) -> bool {

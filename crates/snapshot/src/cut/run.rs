@@ -42,7 +42,7 @@ impl Run<'_> {
                 break;
             }
             match table.of(whole.as_bytes()) {
-                Look::Other if !line.ends_with(':') => {}
+                Look::Other if !may_end(line.as_bytes()) => {}
                 Look::Other | Look::Ask if is_other(line, within) => {}
                 Look::Space => {
                     blank_before += usize::from(blank == lines);
@@ -55,6 +55,11 @@ impl Run<'_> {
         }
         Run { text: text.get(..end).unwrap_or_default(), lines, blank, blank_before }
     }
+}
+
+/// Whether a line may be more than its first byte shows, by its last: a heading of a tool or of a host.
+fn may_end(line: &[u8]) -> bool {
+    line.ends_with(b":") || host_heading::may_end(line)
 }
 
 /// What the table decides of most lines, by the rules.
@@ -99,7 +104,7 @@ impl Table {
             b' ' | b'\t' => Look::Space,
             b'`' | b'~' => Look::Ask,
             b'{' | b'}' | b'[' | b']' if !indented => Look::Ask,
-            b if !indented && host_heading::may_be(&[b]) => Look::Ask,
+            b if !indented && host_heading::may_begin(b) => Look::Ask,
             b if !indented && sniff::may_be_heading(&[b]) => Look::Ask,
             b if !b.is_ascii_graphic() || begins(b, indented) => Look::Ask,
             _ => Look::Other,

@@ -30,13 +30,16 @@ pub(super) struct Untagged {
     pub(super) other: (usize, usize),
 }
 
-/// The host whose name is in front of a line, and the line.
+/// The host whose name is in front of a line, and the line. Of an empty line only the name is left where its end was trimmed.
 pub(super) fn split(line: &str) -> Option<(&str, &str)> {
-    printed::host(line).or_else(|| {
-        // Of an empty line only the name is left where the end was trimmed.
-        let name = line.trim_end().strip_suffix(':').filter(|n| !n.contains(' '))?;
-        printed::host(&format!("{name}: ")).is_some().then_some((name, ""))
-    })
+    // Nearly all lines end here.
+    let is_name = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.');
+    let end = line.bytes().take(64).position(|b| !is_name(&b))?;
+    match line.as_bytes().get(end..)? {
+        [b':'] => printed::host(&format!("{line} ")).is_some().then_some((line.get(..end)?, "")),
+        [b':', b' ', ..] => printed::host(line),
+        _ => None,
+    }
 }
 
 impl Tagged {

@@ -7,10 +7,14 @@ use crate::causes::{Advice, Cause, Found};
 use crate::observe::groups::Group;
 use crate::observe::names::Name;
 use crate::observe::trouble::KernelTrouble;
+use crate::ranges::some;
 use linerate_formats::xid::{Class, Detail};
 use linerate_rules::Severity;
 use linerate_rules::xid::{CATALOGUE, Do, Judgement, NUMBERS, Seen, judge};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+
+/// GPUs that are named.
+const NAMED: usize = 4;
 
 pub(super) static CAUSE: Cause = Cause {
     id: "kernel/xid",
@@ -46,7 +50,10 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let (seen, j, g) = found
         .iter()
         .min_by_key(|(_, j, g)| (std::cmp::Reverse(j.severity), matches!(j.what_to_do, Do::Others), g.first))?;
-    let whose = seen.gpu.map(|b| format!(" of {b}")).unwrap_or_default();
+    // Other GPUs with the same number, and as bad.
+    let same = || found.iter().filter(|(s, o, _)| s.number == seen.number && o.severity == j.severity);
+    let gpus: BTreeSet<String> = same().filter_map(|(s, ..)| s.gpu).map(|b| b.to_string()).collect();
+    let whose = if gpus.is_empty() { String::new() } else { format!(" of {}", some(&Vec::from_iter(gpus), NAMED)) };
     let app = matches!(j.meaning.class, Class::App | Class::Engine);
     let sure = match j.what_to_do {
         Do::NotKnown | Do::Nothing | Do::Others => Possible,
@@ -57,9 +64,11 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let more = if several { "; of several Xids of programs it is the first" } else { "" };
     let words = format!("{}{whose}{more}", j.words);
     let why = "the driver's own report in the kernel's log, and NVIDIA's catalogue";
+    let groups: Vec<&Group> =
+        std::iter::once(*g).chain(same().map(|(_, _, g)| *g).filter(|o| !std::ptr::eq(*o, *g))).collect();
     // For the node an error of a program is no trouble; for the job it is what ended it.
     let severity = if app && j.what_to_do != Do::NotKnown { j.severity.max(Severity::Medium) } else { j.severity };
-    Some(Found::new(sure, words, why).shown(c, g).severity(severity).fix(j.remedy()))
+    Some(Found::new(sure, words, why).shown_by(c, &groups).severity(severity).fix(j.remedy()))
 }
 
 /// All Xids, each beside the others of its GPU: those of its host.
