@@ -165,3 +165,38 @@ fn devices_that_do_not_start_have_their_line() {
     assert_eq!(asserted(&a), ["ib/nic-not-started"]);
     assert_eq!(a.causes[0].evidence.iter().map(|e| e.at.as_str()).collect::<Vec<_>>(), ["a:1", "b:1"]);
 }
+
+/// Where lines name no host, the command or the heading above them does.
+#[test]
+fn what_is_above_a_log_says_whose_it_is() {
+    let line = "[   12.5] NVRM: Xid (PCI:0000:07:00): 79, pid=1, GPU has fallen off the bus.";
+    let bar = "-".repeat(15);
+    for (one, two, hosts) in [
+        (
+            "root@gpu01:~# dmesg | grep -i xid".to_owned(),
+            "root@gpu02:~# dmesg | grep -i xid".to_owned(),
+            ["gpu01", "gpu02"],
+        ),
+        (format!("{bar}\ngpu01\n{bar}"), format!("{bar}\ngpu[02-03] (2)\n{bar}"), ["gpu01", "gpu[02-03]"]),
+        ("gpu01 | CHANGED | rc=0 >>".to_owned(), "gpu02 | CHANGED | rc=0 >>".to_owned(), ["gpu01", "gpu02"]),
+    ] {
+        let a = answer(&format!("{one}\n{line}\n{two}\n{line}\n"));
+        assert_eq!(asserted(&a), ["kernel/xid"], "{one}");
+        assert_eq!(a.causes[0].scope, hosts.join(", "), "{one}");
+        assert_eq!(a.timeline.iter().map(|f| f.who.as_str()).collect::<Vec<_>>(), hosts, "{one}");
+    }
+    // What a command reads elsewhere is of nobody that is known.
+    let a = answer(&format!("root@login:~# ssh gpu01 dmesg\n{line}\nroot@login:~# cat gpu02.txt\n{line}\n"));
+    assert_eq!((a.timeline.len(), a.causes[0].scope.as_str()), (1, ""));
+}
+
+/// Each GPU with the same error is named, and has its line; those with a lesser one are not.
+#[test]
+fn gpus_with_the_same_xid_are_named() {
+    let fell = |gpu: &str| format!("[   12.5] NVRM: Xid (PCI:0000:{gpu}:00): 79, pid=1, GPU has fallen off the bus.\n");
+    let app = "[   11.5] NVRM: Xid (PCI:0000:9a:00): 31, pid=1, name=python, MMU Fault\n";
+    let a = answer(&[app, &fell("07"), &fell("18"), &fell("07")].concat());
+    assert_eq!(asserted(&a), ["kernel/xid"]);
+    assert!(a.causes[0].summary.contains("of 0000:07:00.0, 0000:18:00.0"), "{}", a.causes[0].summary);
+    assert_eq!(a.causes[0].evidence.iter().map(|e| e.at.as_str()).collect::<Vec<_>>(), ["log:2", "log:3"]);
+}

@@ -1,7 +1,7 @@
 //! What a text shows, by the marks of tools, the command line above it, and its name.
 
 use super::index::{Index, Set};
-use super::{MAX_LINES, by_name, prompt, sign};
+use super::{MAX_LINES, by_name, is_prompted, prompt};
 use crate::Kind;
 use crate::tool::{Mark, Shows, starts};
 
@@ -32,7 +32,7 @@ impl Marks<'_> {
             match prompt(self.kinds, line) {
                 Some(kind) => command = command.or(Some(kind)),
                 // A command that is not known, and the document that it printed.
-                None if sign(line).is_some() && lines.peek().is_some_and(|l| opens_document(l)) => {}
+                None if is_prompted(line) && lines.peek().is_some_and(|l| opens_document(l)) => {}
                 None => {
                     first_content = Some(line);
                     break;

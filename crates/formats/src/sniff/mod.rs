@@ -70,8 +70,13 @@ pub(crate) fn content(text: &str) -> impl Iterator<Item = &str> {
 fn sign(line: &str) -> Option<usize> {
     let bytes = line.as_bytes();
     let usual = memchr::memchr3(b'$', b'#', b'>', bytes);
-    let at = memchr::memchr(b'%', bytes.get(..usual.unwrap_or(bytes.len()))?).or(usual)?;
-    (bytes.get(at) != Some(&b'#') || !is_comment(line.get(..at)?)).then_some(at)
+    memchr::memchr(b'%', bytes.get(..usual.unwrap_or(bytes.len()))?).or(usual)
+}
+
+/// Whether a line is behind the sign of a shell, and no comment.
+fn is_prompted(line: &str) -> bool {
+    let parts = sign(line).and_then(|at| line.split_at_checked(at));
+    parts.is_some_and(|(before, behind)| !behind.starts_with('#') || !is_comment(before))
 }
 
 /// Whether what is before a `#` makes a comment of the rest: `- utility # nvidia-smi`. A root's prompt is one word (`host:~ # `), or names the user.
@@ -84,8 +89,14 @@ fn is_comment(before: &str) -> bool {
 }
 
 fn prompt(kinds: &[Kind], line: &str) -> Option<Kind> {
-    let prompted = sign(line).and_then(|at| program(kinds, behind_prompts(behind_spaces(line.get(at + 1..)?))));
-    prompted.or_else(|| program(kinds, heading::command(line, may_be_program)?))
+    prompted(kinds, line).or_else(|| program(kinds, heading::command(line, may_be_program)?))
+}
+
+/// The kind of text that the command behind a prompt prints.
+fn prompted(kinds: &[Kind], line: &str) -> Option<Kind> {
+    let (before, behind) = line.split_at_checked(sign(line)?)?;
+    let kind = program(kinds, behind_prompts(behind_spaces(behind.get(1..)?)))?;
+    (!behind.starts_with('#') || !is_comment(before)).then_some(kind)
 }
 
 /// Whether a line may be a heading that names a command, by its first byte and its last one.

@@ -164,7 +164,11 @@ pub fn is_kernels(line: &str) -> bool {
 fn is_message(line: &str, marks: Marks) -> bool {
     let bytes = line.as_bytes();
     let is_its = match bytes {
-        [b'[', inside @ ..] => is_seconds(inside) || matches!(dmesg::split(line).0, Some(Time::Seconds(_))),
+        [b'[', inside @ ..] => {
+            // Seconds have a point; other lines with a bracket need not be taken apart.
+            let has_point = || inside.iter().take(64).any(|b| *b == b'.');
+            is_seconds(inside) || has_point() && matches!(dmesg::split(line).0, Some(Time::Seconds(_)))
+        }
         _ => false,
     };
     is_its || marks.kernel() && KERNEL.find(bytes).is_some() || marks.tag() && dmesg::tagged(line).is_some()
