@@ -98,6 +98,10 @@ fn hosts_of_the_lines_are_kept_apart() {
         ("node01: [   12.500000] ", "node02: [   12.500000] "),
         ("node01: [Mon Nov 21 07:00:00 2026] ", "node02: [Mon Nov 21 07:00:00 2026] "),
         ("node01: ", "node02: "),
+        (
+            "node01: kern:     err: [2026-11-21T07:00:00.1Z]: ",
+            "node02.example.org: kern: err: [2026-11-21T07:00:00.2Z]: ",
+        ),
         ("node01: Nov 21 07:00:00 localhost kernel: ", "/var/log/messages:Nov 21 07:00:00 node02 kernel: "),
     ] {
         let a = answer(&format!("{one}{line}\n{two}{line}\n{two}{line}\n"));

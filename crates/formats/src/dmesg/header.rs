@@ -77,6 +77,9 @@ pub fn tagged(line: &str) -> Option<(&str, &str)> {
     if !line.starts_with(|c: char| c.is_ascii_alphanumeric()) {
         return None;
     }
+    if let Some(talos) = talos(line) {
+        return Some(talos);
+    }
     let (name, rest) = printed::host(line)?;
     let rest = rest.trim_start();
     let clock = match rest.as_bytes().first()? {
@@ -87,6 +90,15 @@ pub fn tagged(line: &str) -> Option<(&str, &str)> {
         _ => false,
     };
     (clock && host_name::short(name).is_some()).then_some((name, rest))
+}
+
+/// `10.0.0.1: kern: warning: [2025-09-13T20:46:45.810476849Z]: …` of `talosctl dmesg`: the node as it was asked for, by address or by any name. What is
+/// behind it makes the name one.
+fn talos(line: &str) -> Option<(&str, &str)> {
+    let (name, rest) = line.split_at_checked(line.bytes().take(MAX_NAME).position(|b| b == b' ')?)?;
+    let (name, rest) = (name.strip_suffix(':')?, rest.trim_start());
+    let is_dated = bracket(facility(rest)?.trim_start()).is_some_and(|p| matches!(p.time, Some(Time::Text(_))));
+    (is_dated && host_name::short(name).is_some()).then_some((name, rest))
 }
 
 /// The first prefix, by the byte that it begins with: what is asked of every line of a log costs.
@@ -121,6 +133,8 @@ fn kmsg(text: &str) -> Option<Prefix<'_>> {
     Some(Prefix::timed(Time::Seconds(micros as f64 / 1e6), message))
 }
 
+/// Bytes of a node's name.
+const MAX_NAME: usize = 80;
 /// Bytes between brackets.
 const MAX_BRACKET: usize = 48;
 
@@ -144,6 +158,10 @@ fn bracket(text: &str) -> Option<Prefix<'_>> {
     let caller = word.strip_prefix(['T', 'C']).is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
     if caller {
         return Some(Prefix::bare(rest));
+    }
+    // Talos: a date, and a colon behind the bracket.
+    if let Some(rest) = rest.strip_prefix(':').filter(|_| is_utc(word)) {
+        return Some(Prefix::timed(Time::Text(word), rest));
     }
     // `Mon Nov 21 …` of -T, `Nov21 07:00` of -e; other programs write other dates in brackets.
     let day_follows = word.as_bytes().get(3).is_some_and(u8::is_ascii_digit);
@@ -182,7 +200,7 @@ fn is_seconds(word: &str) -> bool {
     })
 }
 
-/// `kern  :warn  : ` of `dmesg -x`.
+/// `kern  :warn  : ` of `dmesg -x`, `kern: warning: ` of `talosctl dmesg`.
 fn facility(text: &str) -> Option<&str> {
     let end = text.find(|c: char| !c.is_ascii_lowercase())?;
     let (a, rest) = text.split_at_checked(end)?;
@@ -191,15 +209,24 @@ fn facility(text: &str) -> Option<&str> {
     }
     let rest = rest.trim_start().strip_prefix(':')?;
     let (b, rest) = rest.split_once(':')?;
-    LEVELS.contains(&b.trim_end()).then_some(rest)
+    LEVELS.contains(&b.trim()).then_some(rest)
 }
 
 /// `2025-01-21T04:41:44,285060+00:00 `, then perhaps `host kernel: `.
 fn iso(text: &str) -> Option<Prefix<'_>> {
     let (word, rest) = text.split_once(' ')?;
-    let shape = matches!(word.as_bytes(), [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T', ..]
-        if [y1, y2, y3, y4, m1, m2, d1, d2].iter().all(|b| b.is_ascii_digit()));
-    shape.then(|| after_date(word, rest))
+    is_iso(word.as_bytes()).then(|| after_date(word, rest))
+}
+
+/// Whether a text begins with a date and a `T`.
+pub fn is_iso(text: &[u8]) -> bool {
+    matches!(text, [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T', ..]
+        if [y1, y2, y3, y4, m1, m2, d1, d2].iter().all(|b| b.is_ascii_digit()))
+}
+
+/// `2025-09-13T20:46:45.810476849Z`
+fn is_utc(word: &str) -> bool {
+    is_iso(word.as_bytes()) && word.get(11..).and_then(|w| w.strip_suffix('Z')).is_some_and(is_clock)
 }
 
 /// `Nov 21 07:00:00 host kernel: `
@@ -302,4 +329,4 @@ pub(super) const MONTHS: &[&str] =
     &["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 pub(super) const FACILITIES: &[&str] =
     &["kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron", "authpriv", "ftp"];
-const LEVELS: &[&str] = &["emerg", "alert", "crit", "err", "warn", "notice", "info", "debug"];
+const LEVELS: &[&str] = &["emerg", "alert", "crit", "err", "warn", "warning", "notice", "info", "debug"];

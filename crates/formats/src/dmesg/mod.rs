@@ -12,7 +12,7 @@ pub use classify::classify;
 use classify::subject;
 pub use driver::{DriverClass, Requester};
 pub use event::{AerSeverity, AmdVi, DomainKind, Event, LimitedBy, Mlx5Event};
-pub use header::{Head, MOST_SECONDS, Time, head, split, tagged};
+pub use header::{Head, MOST_SECONDS, Time, head, is_iso, split, tagged};
 
 use crate::text::{decode, line_number};
 use crate::tool::{Command, DIGITS, Gives, Mark, Tool, seen};
@@ -46,6 +46,7 @@ pub const TOOL: Tool = Tool {
         "DMAR: IOMMU enabled\n",
         "Nov 21 07:00:00 h kernel: x\n",
         "node1: [    0.5] x\n",
+        "10.0.0.1: kern:    info: [2026-11-21T07:00:00.123456789Z]: x\n",
         "[    0.000000] Linux version 6.8.0 (gcc \"13\")\n[    1.5] x \"y\"\n",
         "[  +0.000012] usb 1-1: Product: \"x\"\n",
     ],
@@ -57,7 +58,12 @@ fn is_own(line: &str) -> bool {
     let (time, message) = split(line);
     match time {
         Some(Time::Seconds(_)) => !message.is_empty(),
-        Some(Time::Text(_)) => line.contains(" kernel: ") || line.starts_with("kern ") || line.starts_with('['),
+        Some(Time::Text(_)) => {
+            line.contains(" kernel: ")
+                || line.starts_with("kern ")
+                || line.starts_with("kern:")
+                || line.starts_with('[')
+        }
         None => classify(message).is_some_and(|e| !is_of_boot(&e)),
     }
 }

@@ -110,6 +110,11 @@ mod tests {
         assert_eq!(split(&both.map(|(n, _, l)| (n, Some("login"), l)), None).len(), 2, "read on a third one");
         let tagged = [(1, None, "node01: [   12.5] a"), (2, None, "node02: [   12.5] a"), (3, None, "[   12.5] a")];
         assert_eq!(split(&tagged, None), [log("node01", &[1]), log("node02", &[2]), log("", &[3])]);
+        let talos = ["10.0.0.1", "10.0.0.2"].map(|h| format!("{h}: kern:     err: [2026-11-21T07:00:00.5Z]: a"));
+        assert_eq!(
+            split(&[(1, None, &talos[0]), (2, None, &talos[1])], None),
+            [log("10.0.0.1", &[1]), log("10.0.0.2", &[2])]
+        );
     }
 
     #[test]

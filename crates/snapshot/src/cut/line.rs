@@ -20,10 +20,10 @@ pub(super) const MARKS: &[Find] = &[
     |t| TAG.find_iter(t).find(|at| is_clock(t.get(at + TAG.needle().len()..).unwrap_or_default())),
 ];
 
-/// What dmesg prints behind a bracket: `   12.345678]`, `Mon Nov 21 …`.
+/// What dmesg prints behind a bracket: `   12.345678]`, `Mon Nov 21 …`, and `2026-11-21T…` of Talos.
 fn is_clock(inside: &[u8]) -> bool {
     const DAYS: &[&[u8]] = &[b"Mon ", b"Tue ", b"Wed ", b"Thu ", b"Fri ", b"Sat ", b"Sun "];
-    is_seconds(inside) || DAYS.iter().any(|d| inside.starts_with(d))
+    is_seconds(inside) || dmesg::is_iso(inside) || DAYS.iter().any(|d| inside.starts_with(d))
 }
 
 /// Which of [`MARKS`] are in a line, or may be.
