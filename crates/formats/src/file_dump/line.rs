@@ -43,8 +43,8 @@ pub(super) fn is_relative(line: &str) -> bool {
     (line.starts_with("=== ./") || line.starts_with("==> ./")) && matches!(shown(line), Shown::Relative(_))
 }
 
-/// The directory in which commands run from a command line on: `root@n:/sys/class/net/eth0#`, `# cd /proc/sys/vm`. The inner option is
-/// `None` where the line shows another one (`root@n:~#`), the outer where it shows none.
+/// The directory in which commands run from a command line on: `root@n:/sys/class/net/eth0#`, `/sys/class/net/eth0$ cat mtu`, `# cd /proc/sys/vm`. The inner
+/// option is `None` where the line shows another one (`root@n:~#`), the outer where it shows none.
 pub(super) fn directory(line: &str) -> Option<Option<String>> {
     let line = line.trim();
     let (before, command) = line.split_once(['#', '$'])?;
@@ -57,7 +57,8 @@ pub(super) fn directory(line: &str) -> Option<Option<String>> {
     if let Some(path) = moved {
         return Some(good(path.trim()));
     }
-    let (_, shown) = before.split_once('@')?.1.split_once(':')?;
+    let is_bare = before.starts_with('/') && (command.is_empty() || command.starts_with(' '));
+    let shown = if is_bare { before } else { before.split_once('@')?.1.split_once(':')?.1 };
     Some(good(shown.trim()))
 }
 

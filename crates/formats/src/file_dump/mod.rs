@@ -39,6 +39,7 @@ pub const TOOL: Tool = Tool {
         "==> /sys/class/net/eth0/mtu <==\n9000\n",
         "=== /sys/class/net/eth0/mtu ===\n9000\n",
         "root@n1:/sys/class/infiniband/mlx5_0/ports/1/counters# for f in ./*; do echo \"=== $f ===\"; cat $f; done\n=== ./link_downed ===\n0\n",
+        "/sys/class/infiniband/mlx5_1/ports/1/counters$ for f in $(find . -type f); do\n    echo \"=== $f ===\"\n    cat \"$f\"\ndone\n=== ./link_downed ===\n255\n",
         "/sys/bus/pci/devices/0000:18:00.0/numa_node 0\n",
         "/sys/class/infiniband/mlx5_0/device -> ../../../0000:18:00.0\n",
     ],

@@ -1,6 +1,7 @@
 //! A line taken apart: what a launcher put before it, who printed it, the level, the message.
 
 use super::glued::is_release;
+use crate::dmesg::is_iso;
 use crate::printed;
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
@@ -56,10 +57,22 @@ impl<'a> Who<'a> {
         };
         let (rest, tid) = ids.rsplit_once(':')?;
         let (rest, pid) = rest.rsplit_once(':')?;
-        // A tag such as `[1,0]<stdout>:` or `12:` may be glued to the host, whose name has no colon.
+        // A tag such as `[1,0]<stdout>:` or `12:` may be glued to the host, whose name has no colon; or a time.
+        let rest = behind_time(rest).unwrap_or(rest);
         let host = rest.rsplit_once(':').map_or(rest, |(_, host)| host);
         Some(Who { host, pid: pid.parse().ok()?, tid: tid.parse().ok()?, device })
     }
+}
+
+/// What is glued to a time: `2025-05-16T16:39:51.208-07:00` of CloudWatch's console, copied.
+fn behind_time(text: &str) -> Option<&str> {
+    let clock = is_iso(text.as_bytes()).then(|| text.get("2025-05-16T".len()..)).flatten()?;
+    let zone = clock.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ':' | '.' | ','));
+    let rest = zone.strip_prefix('Z').or_else(|| {
+        let (offset, rest) = zone.strip_prefix(['+', '-'])?.split_at_checked("07:00".len())?;
+        offset.bytes().all(|b| b.is_ascii_digit() || b == b':').then_some(rest)
+    })?;
+    (!rest.is_empty()).then_some(rest)
 }
 
 pub(super) static ANCHOR: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("NCCL "));

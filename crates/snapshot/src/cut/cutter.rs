@@ -38,6 +38,13 @@ impl Cutter {
         Cutter { lines: LineReader::with_marks(DOCTOR_LINE, MARKS), cutting }
     }
 
+    /// Cuts what is known to be a command's whole output on this host: a line alone is enough of it.
+    pub(super) fn of_host(host: &str) -> Self {
+        let mut cutter = Cutter::new(Some(host));
+        cutter.cutting.headed = true;
+        cutter
+    }
+
     /// The next bytes.
     pub fn feed(&mut self, bytes: &[u8]) {
         self.lines.feed(bytes, &mut self.cutting);

@@ -67,7 +67,7 @@ impl Tagged {
     pub(super) fn cut(self) -> Untagged {
         let mut out = Untagged::default();
         for Own { host, text, lines, count } in self.hosts {
-            let mut cutter = Cutter::new(Some(&host));
+            let mut cutter = Cutter::of_host(&host);
             cutter.feed(text.as_bytes());
             let found = cutter.found();
             let in_file = |n: usize| lines.in_file(u32::try_from(n).unwrap_or(u32::MAX)) as usize;

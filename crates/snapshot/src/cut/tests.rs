@@ -265,6 +265,11 @@ fn lines_of_many_hosts_are_at_their_places() {
     let at = |s: &Snapshot, line| s.describe(crate::Place::of(s.outputs[0].entry).line(line));
     assert!(at(first, 2).ends_with(":3") && at(second, 2).ends_with(":4"), "{} {}", at(first, 2), at(second, 2));
     assert_eq!((cut.names, cut.other), (vec!["n1".to_owned(), "n2".to_owned()], (2, 5)));
+    // A line of each host is enough.
+    let rate = "/sys/class/infiniband/mlx5_0/ports/1/rate:400 Gb/sec (4X NDR)";
+    let cut =
+        nodes("x", format!("n1: {rate}\nn2: {rate}\npdsh@login: n3: ssh exited with exit code 255\n").as_bytes(), None);
+    assert_eq!((cut.names, cut.other), (vec!["n1".to_owned(), "n2".to_owned()], (1, 3)));
     // No host: names of devices, and of what is no tool's.
     for text in ["eth0: flags=4163<UP>\neth0: x\n", "step1: loss 2.0\nstep2: loss 1.9\n", "rank0: x\n"] {
         let cut = nodes("x", text.as_bytes(), None);
