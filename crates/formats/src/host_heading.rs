@@ -108,7 +108,7 @@ pub fn of_loop(line: &str) -> Option<&str> {
 
 /// A name that may be a host's: with a letter and a digit, and not one that devices and runs have.
 fn named(name: &str) -> Option<&str> {
-    let has = |f: fn(&u8) -> bool| name.as_bytes().iter().any(|b| f(b));
+    let has = |f: fn(&u8) -> bool| name.as_bytes().iter().any(f);
     let may = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic) && !is_numbered(name) && !is_interface(name);
     let is_address = name.parse::<IpAddr>().is_ok();
     ((may || is_address) && short(name).is_some()).then_some(name)
