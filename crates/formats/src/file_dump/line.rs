@@ -218,5 +218,6 @@ pub(super) fn is_prompt(line: &str) -> bool {
     let line = line.trim_start();
     line.starts_with("$ ")
         || line.starts_with("# ")
+        || line.starts_with('/') && matches!(directory(line), Some(Some(_)))
         || line.split(['$', '#']).next().is_some_and(|before| before.len() < line.len() && before.contains('@'))
 }

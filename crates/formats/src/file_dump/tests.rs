@@ -130,3 +130,15 @@ fn a_log_is_no_dump() {
     }
     assert!(line::is_own("/proc/cmdline:ro") && line::is_own("==> /sys/x/y <=="));
 }
+
+/// A prompt may be the directory alone.
+#[test]
+fn files_below_a_bare_prompt() {
+    let text = "/sys/class/infiniband/mlx5_1/ports/1/counters$ for file in $(find . -type f); do\n    cat \"$file\"\ndone\n=== ./link_downed ===\n255\n\n=== ./symbol_error ===\n0\n";
+    let got = parse(text.as_bytes());
+    let files: Vec<(&str, u32)> = got.files.iter().map(|f| (f.path.as_str(), f.line)).collect();
+    let dir = "sys/class/infiniband/mlx5_1/ports/1/counters";
+    assert_eq!(files, [(format!("{dir}/link_downed").as_str(), 4), (format!("{dir}/symbol_error").as_str(), 7)]);
+    // A value with a sign of a shell is no prompt.
+    assert_eq!(parse(b"/proc/cmdline:ro x=$y\n").files.len(), 1);
+}
