@@ -28,11 +28,8 @@ pub fn between_bars(line: &str) -> Option<&str> {
         None => line,
     };
     let (first, _) = names(list, 1)?;
-    first.first().is_some_and(|n| is_alphanumeric_first(n) && short(n).is_some()).then_some(list)
-}
-
-fn is_alphanumeric_first(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_alphanumeric())
+    let is_host = |n: &String| n.starts_with(|c: char| c.is_ascii_alphanumeric()) && short(n).is_some();
+    first.first().is_some_and(is_host).then_some(list)
 }
 
 /// Whether a line that begins with this byte may be a heading.
@@ -51,6 +48,12 @@ pub fn may_be(line: &[u8]) -> bool {
 #[must_use]
 pub fn may_end(line: &[u8]) -> bool {
     matches!(line, [.., b'>', b'>'] | [.., b'>', b' ', b'{'])
+}
+
+/// Whether a line is a heading, or may be a part of one.
+#[must_use]
+pub fn is_part(line: &str) -> bool {
+    may_be(line.as_bytes()) && (is_bar(line) || of_program(line).is_some() || of_loop(line).is_some())
 }
 
 /// The host that a heading of Ansible's `-m shell` or of `parallel-ssh -i` names: `node01 | CHANGED | rc=0 >>`, `node01 | UNREACHABLE! => {`,

@@ -1,34 +1,33 @@
 //! Of which host lines of a kernel's log are that name none: what stands above them says it.
 
+use crate::cut::headings::{Bars, Headings};
 use crate::hosts;
-use linerate_formats::host_heading::{between_bars, is_bar, may_be, of_program};
+use linerate_formats::host_heading::{may_be, of_program};
+use linerate_formats::host_name::short;
+use linerate_formats::lines::Line;
 
 /// What the lines above say, of a text that is read line by line.
 #[derive(Debug, Default)]
 pub struct Whose {
     host: Option<String>,
-    /// The line above is a bar of dashes.
-    below_bar: bool,
-    /// Names, below a bar.
-    names: Option<String>,
+    headings: Headings,
 }
 
 impl Whose {
     /// The next line.
     pub fn line(&mut self, line: &str) {
-        let (below_bar, names) = (std::mem::take(&mut self.below_bar), self.names.take());
-        if is_bar(line) {
-            match names {
-                Some(hosts) => self.host = Some(hosts),
-                None => self.below_bar = true,
+        let bare = Line { number: 0, text: line, is_cut: false, is_undecodable: false, marks: 0 };
+        match self.headings.ask(&bare) {
+            Bars::Held => return,
+            Bars::Hosts(hosts) => {
+                self.host = Some(hosts);
+                return;
             }
-            return;
-        }
-        if below_bar {
-            self.names = between_bars(line).map(str::to_owned);
+            // Neither a bar nor names say it by themselves.
+            Bars::Not(_) => {}
         }
         if may_be(line.as_bytes())
-            && let Some(host) = of_program(line).and_then(linerate_formats::host_name::short)
+            && let Some(host) = of_program(line).and_then(short)
         {
             self.host = Some(host);
         } else if let Some(host) = hosts::of_command(line) {

@@ -10,7 +10,7 @@ use super::line::{Class, MARKS, Marks};
 use super::run::{Run, Within, begins_nothing};
 use super::segment::{Segment, Stage, emptied, is_kept};
 use super::tagged::{Tagged, Untagged};
-use super::{Block, Cut, Found, Parts};
+use super::{Block, Cut, Found, Parts, count_other};
 use crate::hosts;
 use crate::lines::Lines;
 use crate::recognise::HEAD;
@@ -346,11 +346,7 @@ impl Cutting {
             Class::Other => &mut self.found.other,
             Class::Blank | Class::Fence | Class::Log | Class::Prompt => return,
         };
-        if lines > 0 {
-            let first = usize::try_from(number).unwrap_or(usize::MAX);
-            seen.1 = if seen.0 == 0 { first } else { seen.1.min(first) };
-        }
-        seen.0 += lines;
+        count_other(seen, lines, usize::try_from(number).unwrap_or(usize::MAX));
     }
 
     fn push(&mut self, kind: Kind, lines: Lines, text: String) {
@@ -405,7 +401,7 @@ impl Cutting {
         let Untagged { blocks, other: (lines, first) } = std::mem::take(&mut self.tagged).cut();
         self.found.has_hosts |= !blocks.is_empty();
         blocks.into_iter().for_each(|b| if self.is_full() { self.found.full = true } else { self.found.list.push(b) });
-        self.others(first as u64, lines, Class::Other);
+        count_other(&mut self.found.other, lines, first);
     }
 
     /// The segment has ended.
@@ -427,11 +423,8 @@ impl Cutting {
     /// The messages of the kernel, where no text of its log was found.
     fn kernels(&mut self) {
         if self.kernel.is_empty() || self.found.list.iter().any(|b| b.kind == Kind::Dmesg) {
-            let ((lines, first), all) = (self.kernel_other, &mut self.found.other);
-            if lines > 0 {
-                *all = (all.0 + lines, if all.0 == 0 { first } else { all.1.min(first) });
-            }
-            return;
+            let (lines, first) = self.kernel_other;
+            return count_other(&mut self.found.other, lines, first);
         }
         for Log { host, lines, text } in std::mem::take(&mut self.kernel).by_host(self.said.is_some()) {
             if self.is_full() {

@@ -6,7 +6,7 @@ use linerate_formats::lines::Line;
 
 /// A line that is held.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(crate) struct Held {
     pub(super) number: u64,
     pub(super) text: String,
     pub(super) marks: Marks,
@@ -14,7 +14,7 @@ pub(super) struct Held {
 
 /// What a line is.
 #[derive(Debug)]
-pub(super) enum Bars {
+pub(crate) enum Bars {
     /// It may begin a heading, or be its middle.
     Held,
     /// It ends one: the list of its hosts.
@@ -25,19 +25,19 @@ pub(super) enum Bars {
 
 /// A bar, and names below it.
 #[derive(Debug, Default)]
-pub(super) struct Headings {
+pub(crate) struct Headings {
     bar: Option<Held>,
     names: Option<Held>,
 }
 
 impl Headings {
     /// Nothing is held.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.bar.is_none()
     }
 
     /// The next line.
-    pub(super) fn ask(&mut self, line: &Line<'_>) -> Bars {
+    pub(crate) fn ask(&mut self, line: &Line<'_>) -> Bars {
         let held = || Held { number: line.number, text: line.text.to_owned(), marks: Marks(line.marks) };
         match (&self.bar, &self.names) {
             (None, _) if is_bar(line.text) => self.bar = Some(held()),
@@ -61,7 +61,7 @@ impl Headings {
     }
 
     /// What is held, where no more comes.
-    pub(super) fn end(&mut self) -> [Option<Held>; 2] {
+    pub(crate) fn end(&mut self) -> [Option<Held>; 2] {
         [self.bar.take(), self.names.take()]
     }
 }

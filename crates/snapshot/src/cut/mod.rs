@@ -2,7 +2,7 @@
 //! cut out ([`Cutter`]) and read as facts about a node, each at its own line.
 
 mod cutter;
-mod headings;
+pub(crate) mod headings;
 mod items;
 mod kernel;
 mod line;
@@ -258,6 +258,14 @@ fn assign(blocks: Vec<Block>, left_out: &mut Vec<String>) -> Vec<Node> {
         ));
     }
     nodes
+}
+
+/// Counts lines of no tool, the first of which has this number in the file, among those before: see [`Cut::other`].
+fn count_other((count, first): &mut (usize, usize), lines: usize, number: usize) {
+    if lines > 0 {
+        *first = if *count == 0 { number } else { number.min(*first) };
+        *count += lines;
+    }
 }
 
 /// Whether the headings of a loop name hosts: below two of them stands what one node has once.

@@ -65,12 +65,8 @@ fn may_end(line: &[u8]) -> bool {
 /// What the table decides of most lines, by the rules.
 fn is_other(line: &str, within: Within) -> bool {
     let divides = matches!(line, "{" | "}" | "[" | "]");
-    let is_heading = host_heading::may_be(line.as_bytes())
-        && (host_heading::is_bar(line)
-            || host_heading::of_program(line).is_some()
-            || host_heading::of_loop(line).is_some());
     !divides
-        && !is_heading
+        && !host_heading::is_part(line)
         && Class::with(line, Marks(0)) == Class::Other
         && (within != Within::Prose || Form::of(line).is_none())
 }

@@ -1,6 +1,6 @@
 //! Lines with the name of a host in front, `node01: …`, as pdsh and clush print what they ran on many hosts. Those of a host are one text, which is cut by itself.
 
-use super::{Block, Cutter};
+use super::{Block, Cutter, count_other};
 use crate::lines::Lines;
 use linerate_formats::bounds::{DOCTOR_BLOCK_NODES, DOCTOR_TEXT};
 use linerate_formats::host_name::short;
@@ -76,7 +76,7 @@ impl Tagged {
             } else {
                 (found.other.0, in_file(found.other.1))
             };
-            out.add_other(other);
+            count_other(&mut out.other, other.0, other.1);
             for block in found.list {
                 let mut own = Lines::default();
                 (1..=u32::try_from(block.text.lines().count()).unwrap_or(u32::MAX))
@@ -85,14 +85,5 @@ impl Tagged {
             }
         }
         out
-    }
-}
-
-impl Untagged {
-    fn add_other(&mut self, (count, first): (usize, usize)) {
-        if count > 0 {
-            self.other.1 = if self.other.0 == 0 { first } else { self.other.1.min(first) };
-            self.other.0 += count;
-        }
     }
 }
