@@ -132,6 +132,12 @@ fn a_log_of_which_part_was_not_read_is_never_good() {
     std::fs::remove_file(d.join("packed.log.zst")).unwrap();
     assert_eq!(answer(&["--max-input", "1M", &whole])["exit_code"].as_u64(), Some(0), "what is plain has no budget");
     std::fs::remove_file(d.join("plain.log")).unwrap();
+    // So do those of a tool's text behind what is held of it.
+    let device = "01:00.0 PCI bridge: PEX\n\t\tACSCtl:\tSrcValid+ ReqRedir+ CmpltRedir+ UpstreamFwd+\n";
+    let lspci = zstd::encode_all(device.repeat((9 << 20) / device.len()).as_bytes(), 3).unwrap();
+    std::fs::write(d.join("lspci.txt.zst"), lspci).unwrap();
+    assert!(unread(&["--max-input", "12M", &whole]).contains("--max-input"));
+    std::fs::remove_file(d.join("lspci.txt.zst")).unwrap();
     // One that is damaged.
     let mut damaged = zstd::encode_all(healthy().as_bytes(), 3).unwrap();
     damaged.truncate(damaged.len() / 2);

@@ -243,7 +243,7 @@ bounds! {
     INVENTORY_FILES: usize = 256, "Files with names of nodes that other files name, and entries that are looked at for them.", "the rest is left out with a remark";
     INVENTORY_DEPTH: usize = 16, "Files with names of nodes, one named by the other.", "the inner ones are left out with a remark";
     INVENTORY_ANSWER: usize = 512 << 20, "Bytes of what sinfo or kubectl say of all nodes.", "refused";
-    INVENTORY_NODES: usize = 1 << 18, "Nodes of one source.", "the rest is left out with a remark";
+    INVENTORY_NODES: usize = 1 << 17, "Nodes of one source.", "the rest is left out with a remark";
     INVENTORY_GROUPS: usize = 1 << 16, "Groups of one source.", "the rest is left out with a remark";
     INVENTORY_MEMBERS: usize = 1 << 21, "Nodes of all groups together.", "the groups beyond are not listed, with a remark; a set may still name them";
     INVENTORY_SETS: usize = 64 << 20, "Bytes of the sets of all groups of one source.", "the rest is left out with a remark";

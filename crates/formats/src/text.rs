@@ -1,6 +1,7 @@
 //! Text as people paste it: byte-order marks, UTF-16, terminal colours, CRLF. Everything keeps the line count, because evidence is
 //! printed as file:line.
 
+use aho_corasick::{AhoCorasick, MatchKind};
 use serde::Serialize;
 use std::borrow::Cow;
 
@@ -106,6 +107,11 @@ pub(crate) fn unended(text: &str) -> Option<u32> {
 /// 0-based index to 1-based line number; saturates.
 pub(crate) fn line_number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1)
+}
+
+/// Finds whether one of the words is in a text. Of words that begin together only one is found: that is what vector instructions can look for.
+pub(crate) fn any_of(words: impl IntoIterator<Item: AsRef<[u8]>>) -> Option<AhoCorasick> {
+    AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(words).ok()
 }
 
 /// What follows a key.

@@ -20,7 +20,7 @@ const MARKS: [&str; 7] = [
     "\"tracked_stats\"",
     "\"throughput\"",
 ];
-static FIND: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(MARKS).ok());
+static FIND: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| crate::text::any_of(MARKS));
 
 /// Unit of the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -50,14 +50,13 @@ impl<'a> Text<'a> {
         Text { source, kind, way }
     }
 
-    /// Takes the next bytes. Answers how many bytes of a log were searched for all that programs print.
+    /// Takes the next bytes. Answers how many bytes of lines were searched for all that programs print.
     pub fn feed(&mut self, next: &[u8], all: &mut Inputs) -> u64 {
         let before = all.observer.searched();
         match &mut self.way {
             Way::Facts { beyond: Some((reader, cutter)), .. } => {
                 reader.feed(&mut all.observer, next);
                 cutter.feed(next);
-                return 0;
             }
             Way::Facts { bytes, beyond } => {
                 if bytes.len() + next.len() > DOCTOR_TEXT {
@@ -67,7 +66,6 @@ impl<'a> Text<'a> {
                     *beyond = Some((reader, cutter));
                 }
                 bytes.extend_from_slice(next.get(..DOCTOR_TEXT.saturating_sub(bytes.len())).unwrap_or(next));
-                return 0;
             }
             Way::Kernel { reader, copy } => {
                 reader.feed(&mut all.observer, next);

@@ -2,7 +2,8 @@
 
 use super::keys::Pair;
 use super::record::trouble;
-use super::{Observer, frameworks, kernel};
+use super::words::OF_NCCL;
+use super::{Observer, frameworks};
 use crate::observe::groups::Seen;
 use crate::place::Place;
 use linerate_formats::nccl_log::{Failure, Level, Line, Message};
@@ -115,7 +116,7 @@ impl Observer {
             return true;
         }
         let begins = BARE.iter().any(|b| text.starts_with(b));
-        let names_one = kernel::OF_NCCL.iter().any(|w| text.contains(w));
+        let names_one = OF_NCCL.iter().any(|w| text.contains(w));
         let open = OPEN.iter().any(|b| text.starts_with(b));
         if own.quoted || names_one && !begins || begins && open && !ends_with_error(text) {
             return false;

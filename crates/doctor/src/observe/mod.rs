@@ -28,6 +28,7 @@ mod titles;
 mod tools;
 pub mod trouble;
 pub(crate) mod voice;
+mod words;
 
 pub use file::FileSeen;
 pub use keys::{Pair, Tuning};
@@ -127,7 +128,7 @@ pub struct Observer {
     entries: cqe::Reader,
     matrices: p2p_matrix::Reader,
     torch: torch_log::Reader,
-    kernel_words: kernel::Words,
+    words: words::Words,
     /// See [`Observer::searched`].
     searched: u64,
     /// Who speaks in each file, by its prose.

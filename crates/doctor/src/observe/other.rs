@@ -3,6 +3,7 @@
 use super::keys::{Bound, Logged, Recovered};
 use super::names::Name;
 use super::record::trouble;
+use super::words::Readers;
 use super::{Observer, frameworks, kernel, programs, titles};
 use crate::observe::groups::Seen;
 use crate::observe::trouble::{FrameworkTrouble, KernelTrouble, ToolTrouble};
@@ -70,17 +71,19 @@ impl Observer {
             self.file(place.file).other += 1;
             return;
         }
-        let Some(of_nccl) = self.kernel_words.any(line) else { return };
+        let Some(readers) = self.words.readers(line) else { return };
         self.searched += line.len() as u64;
-        if of_nccl && self.quoted(place, line) {
+        if readers.has(Readers::NCCL) && self.quoted(place, line) {
             return;
         }
-        if printed::own(line).text.starts_with("RCCL version : ") {
+        if readers.has(Readers::OTHERS) && printed::own(line).text.starts_with("RCCL version : ") {
             self.rccl = true;
             self.file(place.file).other += 1;
             return;
         }
-        if let Some(of) = kernel::device(line) {
+        if readers.has(Readers::KERNEL)
+            && let Some(of) = kernel::device(line)
+        {
             let device = Bound { of, host: self.host_of(line) };
             if self.bound.len() < MAX_BOUND && !self.bound.contains(&device) {
                 self.bound.push(device);
@@ -88,7 +91,9 @@ impl Observer {
             self.file(place.file).other += 1;
             return;
         }
-        if let Some(trouble) = kernel::read(line) {
+        if readers.has(Readers::KERNEL)
+            && let Some(trouble) = kernel::read(line)
+        {
             let host = self.host_of(line);
             let key = Logged { trouble, host };
             self.recovery(place.file, key);
@@ -105,13 +110,17 @@ impl Observer {
             self.file(place.file).other += 1;
             return;
         }
-        if let Some(failure) = programs::failure(line) {
+        if readers.has(Readers::PROGRAMS)
+            && let Some(failure) = programs::failure(line)
+        {
             let key = trouble(&failure, names);
             self.failures.add(key, &seen(stamp::find(line)));
             self.file(place.file).other += 1;
             return;
         }
-        if let Some(key) = frameworks::ended(line).or_else(|| frameworks::nccl_tests(line)) {
+        if readers.has(Readers::ENDED)
+            && let Some(key) = frameworks::ended(line).or_else(|| frameworks::nccl_tests(line))
+        {
             if matches!(key, FrameworkTrouble::Ended | FrameworkTrouble::Killed) {
                 self.says.ended();
             }
@@ -119,18 +128,24 @@ impl Observer {
             self.file(place.file).other += 1;
             return;
         }
-        if let Some(key) = programs::tool(line).or_else(|| self.tool_lines.read(line, names)) {
+        let of_program = || readers.has(Readers::PROGRAMS).then(|| programs::tool(line)).flatten();
+        let of_tool = || readers.has(Readers::TOOLS).then(|| self.tool_lines.read(line, names)).flatten();
+        if let Some(key) = of_program().or_else(of_tool) {
             self.tools.add(key, &seen(None));
             self.file(place.file).other += 1;
             return;
         }
-        if let Some((which, headed)) = self.says.read(line) {
+        if readers.has(Readers::SAYS)
+            && let Some((which, headed)) = self.says.read(line)
+        {
             self.tools.add(ToolTrouble::Says { which, headed }, &seen(None));
             self.file(place.file).other += 1;
             return;
         }
         // CUDA's words in a program's own error.
-        if let Some((code, error)) = frameworks::cuda(line) {
+        if readers.has(Readers::CUDA)
+            && let Some((code, error)) = frameworks::cuda(line)
+        {
             let key = trouble(&Failure::Cuda { code, error }, names);
             self.failures.add(key, &seen(stamp::find(line)));
             self.file(place.file).other += 1;

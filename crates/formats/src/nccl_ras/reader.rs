@@ -33,7 +33,7 @@ const MARKS: &[&str] = &[
     "\"missing_ranks_count\"",
     "\"PEER_",
 ];
-static FIND: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(MARKS).ok());
+static FIND: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| crate::text::any_of(MARKS));
 
 /// Lines of others in a row after which a report has ended.
 const OTHERS: u32 = 256;

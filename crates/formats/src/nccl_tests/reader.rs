@@ -140,8 +140,8 @@ const OTHER: [&str; 24] = [
 ];
 
 /// What a line must contain to be looked at, unless a table is open or it starts as a row does: with a `#`, and without.
-static MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(HEAD.into_iter().chain(OTHER)).ok());
-static PLAIN_MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(OTHER).ok());
+static MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| crate::text::any_of(HEAD.into_iter().chain(OTHER)));
+static PLAIN_MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| crate::text::any_of(OTHER));
 
 fn has_mark(bytes: &[u8]) -> bool {
     let marks = if memchr::memchr(b'#', bytes).is_some() { &MARKS } else { &PLAIN_MARKS };

@@ -71,7 +71,7 @@ static MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         "produce a report",
         "inaccurate results",
     ];
-    AhoCorasick::new(marks).ok()
+    crate::text::any_of(marks)
 });
 
 impl Reader {

@@ -56,7 +56,7 @@ static MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         "store->get",
         "client socket has timed out",
     ];
-    AhoCorasick::new(marks).ok()
+    crate::text::any_of(marks)
 });
 
 /// Reads a whole text.

@@ -32,7 +32,7 @@ static MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         "Starting job",
         "Error: ",
     ];
-    AhoCorasick::new(marks).ok()
+    crate::text::any_of(marks)
 });
 
 /// Reads lines as they come. Keeps no text.

@@ -2,6 +2,7 @@
 
 use crate::hosts;
 use crate::lines::Lines;
+use std::collections::HashMap;
 
 /// Messages of the kernel.
 #[derive(Debug, Default)]
@@ -56,6 +57,7 @@ impl Messages {
             return vec![Log { host, lines: self.lines, text: self.text }];
         }
         let mut out: Vec<Log> = Vec::new();
+        let mut places: HashMap<Option<String>, usize> = HashMap::new();
         let mut below = self.below.iter().peekable();
         let mut above = None;
         for ((number, line), own) in (0..).zip(self.text.lines()).zip(hosts) {
@@ -63,8 +65,8 @@ impl Messages {
                 above = host.clone();
             }
             let host = own.filter(|_| several).or_else(|| above.clone());
-            let at = out.iter().position(|l| l.host == host).unwrap_or_else(|| {
-                out.push(Log { host, ..Log::default() });
+            let at = *places.entry(host).or_insert_with_key(|host| {
+                out.push(Log { host: host.clone(), ..Log::default() });
                 out.len() - 1
             });
             if let Some(log) = out.get_mut(at) {

@@ -4,9 +4,6 @@
 mod module;
 mod nic;
 mod oom;
-mod words;
-
-pub(crate) use words::{OF_NCCL, Words};
 
 use super::trouble::{KernelTrouble, NarrowPath, PeermemTrouble};
 use linerate_formats::dmesg::{AerSeverity, DriverClass, Event, Mlx5Event, Requester};

@@ -20,7 +20,7 @@ const MAX_HEADS: usize = 8;
 /// What a line must contain to be looked at.
 pub(super) fn words() -> impl Iterator<Item = &'static str> {
     let patterns = ALL.iter().map(|s| pattern::anchor(s.form));
-    patterns.chain(CUDA.iter().map(|(_, words)| *words)).chain([
+    patterns.chain([
         ".service - ",
         "Active: failed",
         "Active: inactive",
@@ -30,6 +30,11 @@ pub(super) fn words() -> impl Iterator<Item = &'static str> {
         "Status  ",
         "Exit Code:   ",
     ])
+}
+
+/// What a line must contain to be looked at for an error of CUDA.
+pub(super) fn cuda_words() -> impl Iterator<Item = &'static str> {
+    CUDA.iter().map(|(_, words)| *words)
 }
 
 /// Reads a file's lines.
