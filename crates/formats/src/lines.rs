@@ -53,6 +53,15 @@ pub struct Taken {
     pub bytes: usize,
 }
 
+impl Taken {
+    /// The empty lines at the beginning of a text.
+    #[must_use]
+    pub fn empty(text: &str) -> Self {
+        let bytes = text.bytes().take_while(|b| *b == b'\n').count();
+        Taken { lines: bytes as u64, bytes }
+    }
+}
+
 /// Where a mark is first found in bytes. It holds no line end.
 pub type Find = fn(&[u8]) -> Option<usize>;
 

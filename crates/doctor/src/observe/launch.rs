@@ -15,6 +15,10 @@ impl Observer {
         if self.is_second || line.len() > MAX_LINE {
             return;
         }
+        // Most lines set nothing, and to look for secrets costs more.
+        if launched(line).is_empty() {
+            return;
+        }
         let clean = linerate_snapshot::without_secrets(line);
         for (name, value) in launched(&clean) {
             let key = Setting { name: self.names.id(name), value: self.names.id(value) };

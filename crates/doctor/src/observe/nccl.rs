@@ -22,6 +22,11 @@ fn is_rare(text: &str) -> bool {
 }
 
 impl Observer {
+    /// Whether a line in which nothing stands changes nothing.
+    pub(crate) fn passes_empty(&self) -> bool {
+        self.listing.is_none() && !self.tables.ras.is_in_document()
+    }
+
     /// A line.
     pub(crate) fn line(&mut self, place: Place, line: &str) {
         let line = printed::span(line);

@@ -7,7 +7,9 @@ use super::Observer;
 use super::groups::Seen;
 use super::keys::Setting;
 use crate::place::Place;
+use aho_corasick::AhoCorasick;
 use linerate_formats::printed;
+use std::sync::LazyLock;
 
 /// Lines that are looked at twice, in all inputs.
 const MAX: u32 = 5_000;
@@ -17,6 +19,8 @@ const MAX_TAGS: usize = 8;
 const MAX_LINE: usize = 8 << 10;
 /// Blanks in a row where a terminal's lines were joined.
 const JOINED: &str = "    ";
+/// Within a line of PyTorch's watchdog.
+const WATCHDOG: &str = "exception: NCCL error: ";
 
 impl Observer {
     /// Looks at the pieces of a line that fits no program's grammar.
@@ -51,11 +55,15 @@ impl Observer {
 /// What of a line may be a program's message: behind each of its tags, behind the words of an exception, and each of several lines that were joined.
 /// Nothing of a sentence: what somebody says about a message is no message.
 fn pieces(line: &str) -> Vec<&str> {
-    let mut out = Vec::new();
     // Nor of a table.
-    if line.len() > MAX_LINE || line.trim_end().ends_with('|') {
-        return out;
+    if line.len() > MAX_LINE || line.trim_end().ends_with('|') || is_plain(line.trim()) {
+        return Vec::new();
     }
+    taken_apart(line)
+}
+
+fn taken_apart(line: &str) -> Vec<&str> {
+    let mut out = Vec::new();
     for part in line.split(JOINED).flat_map(by_clocks).map(str::trim).filter(|p| p.len() > 8) {
         if part.len() < line.trim().len() {
             out.push(part);
@@ -63,7 +71,7 @@ fn pieces(line: &str) -> Vec<&str> {
         out.extend(whole_quote(part));
         out.extend(reported(part));
         // The watchdog's line, cut at its beginning.
-        out.extend(part.split_once("exception: NCCL error: ").and_then(|(before, _)| part.get(before.len() + 11..)));
+        out.extend(part.split_once(WATCHDOG).and_then(|(before, _)| part.get(before.len() + 11..)));
         // Markdown's mark of a title. What somebody quotes is left.
         let mut text = part.strip_prefix("# ").unwrap_or(part).trim_start();
         for _ in 0..MAX_TAGS {
@@ -77,6 +85,14 @@ fn pieces(line: &str) -> Vec<&str> {
     out.retain(|p| printed::own(p).text.len() > 8);
     out.dedup();
     out
+}
+
+/// Whether it is clear without a search that a line has no pieces: no tag, no quote and nothing that was joined.
+fn is_plain(text: &str) -> bool {
+    static JOINTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new([JOINED, WATCHDOG, "["]).ok());
+    let begins = text.starts_with(['"', '*', '#', '(']);
+    let joined = || JOINTS.as_ref().is_none_or(|j| j.is_match(text));
+    text.is_ascii() && !begins && behind(text).is_none() && !joined()
 }
 
 /// The kernel's lines that were joined to one: each begins with its clock (`dmesg -T`), `[Sat Feb  6 16:51:55 2021] `.
@@ -158,6 +174,7 @@ fn setting(line: &str) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn messages_stand_behind_tags() {
@@ -172,6 +189,14 @@ mod tests {
             ("Last error:        NET/IB : Got completion      Exception raised", "NET/IB : Got completion"),
         ] {
             assert!(pieces(line).contains(&want), "{line}: {:?}", pieces(line));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_plain_has_no_pieces(words in prop::collection::vec("[a-zA-Z0-9:.=/()\\[\\]\"*# -]{0,9}| {1,5}|\\[Mon |exception: NCCL error: |file\\.c:63|报错", 0..9)) {
+            let line = words.join(" ");
+            prop_assert!(!is_plain(line.trim()) || taken_apart(&line).is_empty(), "{line}");
         }
     }
 

@@ -67,6 +67,12 @@ pub struct Reader {
 }
 
 impl Reader {
+    /// The next line may be a part of a document.
+    #[must_use]
+    pub fn is_in_document(&self) -> bool {
+        self.document.is_some() || !self.head.is_empty()
+    }
+
     /// Takes the next line, without its end; whether RAS printed it. `number` is 1-based.
     pub fn line(&mut self, number: u32, line: &str) -> bool {
         if let Some(document) = &mut self.document {

@@ -124,8 +124,13 @@ impl Sink for Cutting {
 
     /// Where lines are only kept, counted or passed over, those that divide nothing and begin nothing need not be looked at one by one.
     fn run(&mut self, first: u64, text: &str) -> Taken {
-        if self.is_watched() || !self.headings.is_empty() {
+        if !self.headings.is_empty() {
             return Taken::default();
+        }
+        if self.is_watched() {
+            // Lines in which nothing stands show no tool.
+            let passed = matches!(self.segment.stage, Stage::Searched) && self.item.is_none();
+            return if passed { Taken::empty(text) } else { Taken::default() };
         }
         let (within, most) = match self.segment.stage {
             Stage::Kept(_) => (Within::Text, DOCTOR_TEXT.saturating_sub(self.found.kept + self.segment.text.len() + 1)),
