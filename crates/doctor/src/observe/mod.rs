@@ -143,7 +143,8 @@ pub struct Observer {
 }
 
 impl Observer {
-    /// Bytes of lines with a word of some program, which are searched for all that programs print: they cost many times what others cost.
+    /// Bytes of lines that are searched for all that programs print, for they have a word of some program, set a variable or are dressed in a way that is
+    /// not known: they cost many times what others cost.
     #[must_use]
     pub fn searched(&self) -> u64 {
         self.searched

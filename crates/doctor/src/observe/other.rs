@@ -22,18 +22,22 @@ impl Observer {
             return;
         }
         self.whose.line(line);
-        let before = self.file(place.file).other;
+        let (before, searched) = (self.file(place.file).other, self.searched);
         self.program(place, line);
         // What no program said is a person's, or of no interest.
         if self.file(place.file).other == before {
             if let Some(voice) = self.voices.get_mut(place.file.0 as usize) {
                 voice.line(place.line, line);
             }
-            if line.contains("NCCL_") {
+            let sets = line.contains("NCCL_");
+            if sets {
                 self.launch(place, line);
             }
-            self.look_again(place, line);
+            let dressed = self.look_again(place, line);
             self.look_for_phrases(place, line);
+            if (sets || dressed) && self.searched == searched {
+                self.searched += line.len() as u64;
+            }
         }
     }
 

@@ -23,15 +23,16 @@ const JOINED: &str = "    ";
 const WATCHDOG: &str = "exception: NCCL error: ";
 
 impl Observer {
-    /// Looks at the pieces of a line that fits no program's grammar.
-    pub(super) fn look_again(&mut self, place: Place, line: &str) {
+    /// Looks at the pieces of a line that fits no program's grammar. Whether it was taken apart, which costs much.
+    pub(super) fn look_again(&mut self, place: Place, line: &str) -> bool {
         if self.is_second || self.seconds >= MAX {
-            return;
+            return false;
         }
-        let found = pieces(line);
+        let is_plain = is_plain(line.trim());
+        let found = if is_plain { Vec::new() } else { pieces(line) };
         let setting = setting(line);
         if found.is_empty() && setting.is_none() {
-            return;
+            return !is_plain;
         }
         self.seconds += 1;
         let files = &self.files;
@@ -49,21 +50,18 @@ impl Observer {
         for piece in found {
             second.line(place, piece);
         }
+        true
     }
 }
 
 /// What of a line may be a program's message: behind each of its tags, behind the words of an exception, and each of several lines that were joined.
 /// Nothing of a sentence: what somebody says about a message is no message.
 fn pieces(line: &str) -> Vec<&str> {
-    // Nor of a table.
-    if line.len() > MAX_LINE || line.trim_end().ends_with('|') || is_plain(line.trim()) {
-        return Vec::new();
-    }
-    taken_apart(line)
-}
-
-fn taken_apart(line: &str) -> Vec<&str> {
     let mut out = Vec::new();
+    // Nor of a table.
+    if line.len() > MAX_LINE || line.trim_end().ends_with('|') {
+        return out;
+    }
     for part in line.split(JOINED).flat_map(by_clocks).map(str::trim).filter(|p| p.len() > 8) {
         if part.len() < line.trim().len() {
             out.push(part);
@@ -196,7 +194,7 @@ mod tests {
         #[test]
         fn what_is_plain_has_no_pieces(words in prop::collection::vec("[a-zA-Z0-9:.=/()\\[\\]\"*# -]{0,9}| {1,5}|\\[Mon |exception: NCCL error: |file\\.c:63|报错", 0..9)) {
             let line = words.join(" ");
-            prop_assert!(!is_plain(line.trim()) || taken_apart(&line).is_empty(), "{line}");
+            prop_assert!(!is_plain(line.trim()) || pieces(&line).is_empty(), "{line}");
         }
     }
 
