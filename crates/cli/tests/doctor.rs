@@ -125,10 +125,15 @@ fn a_log_of_which_part_was_not_read_is_never_good() {
     std::fs::write(d.join("packed.log.zst"), packed).unwrap();
     assert!(unread(&["--max-input", "64K", &whole]).contains("--max-input"));
     // Packed lines that are searched for all that programs print count as longer than they are.
-    let searched = "lacks = 'DMAR: x'\n".repeat(11_000);
-    std::fs::write(d.join("packed.log.zst"), zstd::encode_all(searched.as_bytes(), 3).unwrap()).unwrap();
-    assert!(unread(&["--max-input", "1M", &whole]).contains("--max-input"));
-    std::fs::write(d.join("plain.log"), &searched).unwrap();
+    let lines = ["lacks = 'DMAR: x'\n", "app.py:12: a step\n", "NCCL_ALGO=Ring or not\n"];
+    for searched in lines.map(|l| l.repeat(11_000)) {
+        std::fs::write(d.join("packed.log.zst"), zstd::encode_all(searched.as_bytes(), 3).unwrap()).unwrap();
+        assert!(unread(&["--max-input", "1M", &whole]).contains("--max-input"), "{}", searched.lines().next().unwrap());
+    }
+    let plain = "a step of it\n".repeat(11_000);
+    std::fs::write(d.join("packed.log.zst"), zstd::encode_all(plain.as_bytes(), 3).unwrap()).unwrap();
+    assert_eq!(answer(&["--max-input", "1M", &whole])["exit_code"].as_u64(), Some(0), "nothing of it is searched");
+    std::fs::write(d.join("plain.log"), lines[0].repeat(11_000)).unwrap();
     std::fs::remove_file(d.join("packed.log.zst")).unwrap();
     assert_eq!(answer(&["--max-input", "1M", &whole])["exit_code"].as_u64(), Some(0), "what is plain has no budget");
     std::fs::remove_file(d.join("plain.log")).unwrap();
