@@ -103,7 +103,7 @@ macro_rules! bounds {
 bounds! {
     ALLOWANCE: u64 = 64 << 20, "Bytes that the packed input of one command may always become.", "see RATIO";
     RATIO: u64 = 200, "Bytes that each byte of packed input may become beyond that, over all inputs of a command.", "error, or the rest is left out with a remark; `--max-input`";
-    SEARCHED: u64 = 8, "Times that a byte of a packed log counts whose line is searched for all that programs print: it has a word of some program, sets a variable of NCCL, or something stands before its message.", "see RATIO";
+    SEARCHED: u64 = 8, "Times that a byte of a packed log counts whose line is searched for all that programs print: it has a word of some program, sets a variable of NCCL, or has a tag that is not known before its message.", "see RATIO";
     MEMBERS: u64 = 1_000, "Members of bzip2 input, one behind the other, that a command may always have.", "see MEMBER_BYTES";
     MEMBER_BYTES: u64 = 256, "Packed bytes for each member beyond that.", "damaged: unpack it, and name what comes out";
     ARCHIVE: u64 = 4 << 30, "Bytes that one archive may become.", "error; unpack it, and name the directory";
