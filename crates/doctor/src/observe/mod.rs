@@ -128,7 +128,6 @@ pub struct Observer {
     entries: cqe::Reader,
     matrices: p2p_matrix::Reader,
     torch: torch_log::Reader,
-    words: words::Words,
     /// See [`Observer::searched`].
     searched: u64,
     /// Who speaks in each file, by its prose.

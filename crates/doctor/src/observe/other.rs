@@ -3,7 +3,7 @@
 use super::keys::{Bound, Logged, Recovered};
 use super::names::Name;
 use super::record::trouble;
-use super::words::Readers;
+use super::words::{self, Readers};
 use super::{Observer, frameworks, kernel, programs, titles};
 use crate::observe::groups::Seen;
 use crate::observe::trouble::{FrameworkTrouble, KernelTrouble, ToolTrouble};
@@ -75,7 +75,7 @@ impl Observer {
             self.file(place.file).other += 1;
             return;
         }
-        let Some(readers) = self.words.readers(line) else { return };
+        let Some(readers) = words::readers(line) else { return };
         self.searched += line.len() as u64;
         if readers.has(Readers::NCCL) && self.quoted(place, line) {
             return;

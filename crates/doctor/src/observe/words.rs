@@ -2,7 +2,7 @@
 
 use crate::observe::says;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 /// Words of lines of the kernel, and of tools that load its modules: `device` and `read`.
 const KERNEL: &[&str] = &[
@@ -222,45 +222,27 @@ fn all() -> impl Iterator<Item = (&'static str, Readers)> {
     listed.chain(says::words().map(|w| (w, Readers::SAYS))).chain(of_cuda)
 }
 
-/// Finds the words.
-#[derive(Clone)]
-pub(crate) struct Words(Option<Built>);
-
 /// An automaton, and whose each of its words is.
-#[derive(Clone)]
 struct Built {
     find: AhoCorasick,
-    readers: Arc<[Readers]>,
+    readers: Vec<Readers>,
 }
 
-impl std::fmt::Debug for Words {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Words")
-    }
-}
+/// Built once: an automaton of all words takes longer than reading a short log.
+static BUILT: LazyLock<Option<Built>> = LazyLock::new(|| {
+    let (words, readers): (Vec<_>, Vec<_>) = all().unzip();
+    let find = AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(words).ok()?;
+    Some(Built { find, readers })
+});
 
-impl Default for Words {
-    fn default() -> Self {
-        // Built once: an automaton of all words takes longer than reading a short log.
-        static BUILT: LazyLock<Option<Built>> = LazyLock::new(|| {
-            let (words, readers): (Vec<_>, Vec<_>) = all().unzip();
-            let find = AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(words).ok()?;
-            Some(Built { find, readers: readers.into() })
-        });
-        Words(BUILT.clone())
+/// The readers of which a line has a word.
+pub(crate) fn readers(line: &str) -> Option<Readers> {
+    let Some(built) = BUILT.as_ref() else { return Some(Readers::ALL) };
+    if !built.find.is_match(line) {
+        return None;
     }
-}
-
-impl Words {
-    /// The readers of which the line has a word.
-    pub(crate) fn readers(&self, line: &str) -> Option<Readers> {
-        let Some(words) = &self.0 else { return Some(Readers::ALL) };
-        if !words.find.is_match(line) {
-            return None;
-        }
-        let found = words.find.find_overlapping_iter(line).filter_map(|m| words.readers.get(m.pattern().as_usize()));
-        Some(Readers(found.fold(0, |all, r| all | r.0)))
-    }
+    let found = built.find.find_overlapping_iter(line).filter_map(|m| built.readers.get(m.pattern().as_usize()));
+    Some(Readers(found.fold(0, |all, r| all | r.0)))
 }
 
 #[cfg(test)]
@@ -284,7 +266,6 @@ mod tests {
 
     #[test]
     fn a_reader_finds_nothing_without_a_word_of_its_own() {
-        let words = Words::default();
         let mut seen = [0; 5];
         let fields = MESSAGES.iter().flat_map(|m| m.lines()).flat_map(|l| l.split(['\t', '"']));
         for line in fields.flat_map(|f| f.split("\\n")) {
@@ -295,7 +276,7 @@ mod tests {
                 (Readers::CUDA, frameworks::cuda(line).is_some()),
                 (Readers::SAYS, says::Reader::default().read(line).is_some()),
             ];
-            let readers = words.readers(line);
+            let readers = readers(line);
             for ((reader, found), seen) in found.into_iter().zip(&mut seen) {
                 // A line without any word is looked at by none: that was always so.
                 assert!(!found || readers.is_none_or(|r| r.has(reader)), "{reader:?} reads {line}");

@@ -70,7 +70,7 @@ impl Reader {
     /// The next line may be a part of a document.
     #[must_use]
     pub fn is_in_document(&self) -> bool {
-        self.document.is_some() || !self.head.is_empty()
+        self.document.is_some()
     }
 
     /// Takes the next line, without its end; whether RAS printed it. `number` is 1-based.

@@ -1,11 +1,9 @@
 //! The lines around a table: parameters, participants, verdicts, failures.
 
 use super::run::{Average, BusId, Failure, FailureKind, OutOfBounds, Params, Rank, Step};
-use crate::text::{any_of, flag, words};
+use crate::text::{flag, words};
 use crate::units::{Bytes, GBps};
-use aho_corasick::AhoCorasick;
 use smol_str::SmolStr;
-use std::sync::LazyLock;
 
 /// Longest message, name or host that is kept.
 const MAX_TEXT: usize = 512;
@@ -127,10 +125,6 @@ fn verdict(word: &str) -> Option<bool> {
 
 /// What a line says that something failed.
 pub(super) fn failure(line: u32, text: &str) -> Option<Failure> {
-    static FIND: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-        let words = KINDS.iter().map(|(words, _)| *words);
-        any_of(words.chain(USAGE.iter().copied()).chain(["# error: ", "want=0x"]))
-    });
     const KINDS: &[(&str, FailureKind)] = &[
         ("Test NCCL failure ", FailureKind::Nccl),
         ("Test CUDA failure ", FailureKind::Cuda),
@@ -141,16 +135,6 @@ pub(super) fn failure(line: u32, text: &str) -> Option<Failure> {
         ("NCCL failure ", FailureKind::Nccl),
         ("Cuda failure ", FailureKind::Cuda),
     ];
-    const USAGE: &[&str] = &[
-        "Invalid number of GPUs: ",
-        "The number of requested GPUs (",
-        "invalid size specified for '",
-        "invalid sizes for 'minbytes'",
-        "Incompatible NCCL versions. nccl-tests",
-    ];
-    if FIND.as_ref().is_some_and(|f| !f.is_match(text)) {
-        return None;
-    }
     for (mark, kind) in KINDS {
         let Some((before, after)) = text.split_once(mark) else { continue };
         let (source, message) = source_and_message(after);
@@ -166,7 +150,14 @@ pub(super) fn failure(line: u32, text: &str) -> Option<Failure> {
     if text.contains("want=0x") && text.contains("got=0x") && text.contains("elt[") {
         return plain(FailureKind::WrongData, text);
     }
-    if USAGE.iter().any(|u| text.contains(u)) {
+    let usage = [
+        "Invalid number of GPUs: ",
+        "The number of requested GPUs (",
+        "invalid size specified for '",
+        "invalid sizes for 'minbytes'",
+        "Incompatible NCCL versions. nccl-tests",
+    ];
+    if usage.iter().any(|u| text.contains(u)) {
         return plain(FailureKind::Usage, text);
     }
     None

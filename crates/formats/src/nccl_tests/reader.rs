@@ -355,7 +355,9 @@ impl Reader {
         } else if let Some((_, rest)) = line.split_once("Reducing maxBytes to ") {
             let size = text::leading_number::<u64>(rest);
             self.record.run.reduced_to = size.map(|s| At::new(Bytes(s), number)).or(self.record.run.reduced_to);
-        } else if let Some(failure) = head::failure(number, line) {
+        } else if has_mark(line.as_bytes())
+            && let Some(failure) = head::failure(number, line)
+        {
             self.record.touch(number).push_failure(failure);
         } else if line.contains("Using devices") {
             self.at(Stage::Ranks, number);
