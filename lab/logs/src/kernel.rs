@@ -46,6 +46,16 @@ fn lines(facts: &Facts<'_>, node: usize, event: &str) -> Vec<String> {
             xid(79, "GPU has fallen off the bus."),
             "NVRM: GPU 0000:07:00.0: GPU has fallen off the bus.".into(),
         ],
+        "gpu-not-started" => vec![
+            "NVRM: GPU 0000:07:00.0: RmInitAdapter failed! (0x24:0x65:1423)".into(),
+            "NVRM: GPU 0000:07:00.0: rm_init_adapter failed, device minor number 0".into(),
+        ],
+        "nic-not-started" => vec![
+            "mlx5_core 0000:88:00.0: wait_fw_init:199:(pid 411): Waiting for FW initialization, timeout abort in 100s (0x80000000)".into(),
+            "mlx5_core 0000:88:00.0: mlx5_function_setup:1132:(pid 411): Firmware over 120000 MS in pre-initializing state, aborting".into(),
+            "mlx5_core 0000:88:00.0: probe_one:1764:(pid 411): mlx5_init_one failed with error code -16".into(),
+            "mlx5_core: probe of 0000:88:00.0 failed with error -16".into(),
+        ],
         "xid-74" => vec![xid(74, "NVLink: fatal error detected on link 3(0x10000, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0)")],
         "xid-94" => vec![xid(94, "Contained: SM (0x1). RST: No, D-RST: No")],
         "xid-119" => vec![xid(119, "Timeout after 6s of waiting for RPC response from GPU0 GSP! Expected function 76 (GSP_RM_CONTROL) (0x20800a4c 0x4).")],

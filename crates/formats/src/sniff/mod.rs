@@ -95,7 +95,12 @@ fn prompt(kinds: &[Kind], line: &str) -> Option<Kind> {
 /// The kind of text that the command behind a prompt prints.
 fn prompted(kinds: &[Kind], line: &str) -> Option<Kind> {
     let (before, behind) = line.split_at_checked(sign(line)?)?;
-    let kind = program(kinds, behind_prompts(behind_spaces(behind.get(1..)?)))?;
+    let command = behind_spaces(behind.get(1..)?);
+    // Neither commands nor prompts begin with a quote: `"S-0ff08c4321407312"[25] # "MF0;leaf1"`.
+    if command.starts_with('"') {
+        return None;
+    }
+    let kind = program(kinds, behind_prompts(command))?;
     (!behind.starts_with('#') || !is_comment(before)).then_some(kind)
 }
 

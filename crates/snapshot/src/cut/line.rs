@@ -165,13 +165,19 @@ fn is_message(line: &str, marks: Marks) -> bool {
     let bytes = line.as_bytes();
     let is_its = match bytes {
         [b'[', inside @ ..] => {
-            // Seconds have a point; other lines with a bracket need not be taken apart.
+            // Seconds have a point, and numbers alone (`[21] …` of lists and ranks) are no time: other lines with a bracket need not be taken apart.
             let has_point = || inside.iter().take(64).any(|b| *b == b'.');
-            is_seconds(inside) || has_point() && matches!(dmesg::split(line).0, Some(Time::Seconds(_)))
+            !is_number(inside)
+                && (is_seconds(inside) || has_point() && matches!(dmesg::split(line).0, Some(Time::Seconds(_))))
         }
         _ => false,
     };
     is_its || marks.kernel() && KERNEL.find(bytes).is_some() || marks.tag() && dmesg::tagged(line).is_some()
+}
+
+/// `21] …`
+fn is_number(inside: &[u8]) -> bool {
+    inside.iter().position(|b| !b.is_ascii_digit()).is_some_and(|end| end > 0 && inside.get(end) == Some(&b']'))
 }
 
 /// `   12345.678901]`: what nearly all lines of a kernel's log have behind the first bracket.
