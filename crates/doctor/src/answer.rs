@@ -334,7 +334,7 @@ pub struct Next {
 pub struct Outcome {
     /// What is seen.
     pub shows: &'static str,
-    /// What explains the figure then: places in the list, from 1 on.
+    /// What explains the figure then: places in the list, from 1 on. Empty: none of the list.
     pub fits: Vec<usize>,
 }
 

@@ -39,14 +39,14 @@ pub use place::{FileId, Place, Quote};
 
 pub use answer::Answer;
 
-/// Whether a text has a line that the doctor reads: of NCCL, of the kernel, of a framework or a tool that names its trouble.
+/// Whether a text has a line that the doctor reads: of NCCL, of the kernel, of a framework or a tool that names its trouble, of a table of results.
 #[must_use]
 pub fn reads(bytes: &[u8]) -> bool {
     let mut observer = Observer::default();
     let mut reader = Reader::new(&mut observer, "");
     reader.feed(&mut observer, bytes);
     reader.finish(&mut observer);
-    observer.files.iter().any(|f| f.nccl > 0 || f.other > 0)
+    observer.files.iter().any(|f| f.nccl > 0 || f.other > 0) || observer.has_results()
 }
 
 /// A node that was given beside the logs.

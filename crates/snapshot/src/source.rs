@@ -247,6 +247,7 @@ fn one_text(text: LongText, name: &str, host: Option<&str>) -> Result<Snapshot, 
     let LongText { head, cutter } = text;
     let kind = recognise(name, &head);
     let cut = cutter.map(|c| c.finish(name));
+    let beside = cut.as_ref().map(|c| c.beside).unwrap_or_default();
     // Of one tool it is read whole; what a tool printed may stand far behind the head that shows what a text is.
     if let Some(cut) = cut.filter(|c| c.several || !kind.gives().facts() && !c.nodes.is_empty()) {
         drop(head);
@@ -263,6 +264,7 @@ fn one_text(text: LongText, name: &str, host: Option<&str>) -> Result<Snapshot, 
         Gives::Unknown => not_recognised(&head).to_owned(),
         Gives::Facts | Gives::KernelLog | Gives::Copy(_) => {
             self::text(&mut s, name, kind, &head);
+            s.problems.extend(others(name, beside));
             return Ok(s);
         }
     };
@@ -421,10 +423,10 @@ fn owned(path: &Path, options: &Options) -> Result<(Snapshot, Vec<Owned>), OpenE
         }
         let host = options.host_of.of(&f.path());
         let at = path.join(name);
-        let parts = LongText::cutter(&bytes, host).and_then(|c| c.parts(&at));
-        let parts = match parts {
-            Some(parts) => parts,
-            None => {
+        let parts = LongText::cutter(&bytes, host).map(|c| c.parts(&at)).unwrap_or_default();
+        let parts = match parts.texts.as_slice() {
+            [_, ..] => parts,
+            [] => {
                 let found = recognise(name, &bytes);
                 match found.gives() {
                     Gives::Unknown => {
@@ -438,7 +440,7 @@ fn owned(path: &Path, options: &Options) -> Result<(Snapshot, Vec<Owned>), OpenE
                 }
                 let host = host.map(str::to_owned);
                 let whole = Pasted { path: at, kind: found, bytes, lines: Lines::default(), host };
-                cut::Parts { texts: vec![whole], left_out: Vec::new(), other: (0, 0) }
+                cut::Parts { texts: vec![whole], ..parts }
             }
         };
         let long: usize = parts.texts.iter().map(|t| t.bytes.len()).sum();

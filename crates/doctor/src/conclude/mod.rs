@@ -68,6 +68,7 @@ pub fn conclude_with(o: &Observer, given: &[NodeGiven<'_>], links: Option<Links>
         );
     }
     sort(&mut answer.causes, failed);
+    origins_first(&mut answer.causes);
     if answer.causes.iter().all(|c| c.severity == Severity::Info) {
         let phrased = causes::by_phrases(o);
         answer.causes.splice(0..0, phrased.iter().map(|(k, f)| cause(k, f, "")));
@@ -108,6 +109,19 @@ fn sort(causes: &mut [answer::Cause], failed: bool) {
             std::cmp::Reverse(c.severity),
         )
     });
+}
+
+/// What is certain and follows from a cause that is likely (`net/fewer-nics` from `ib/nic-not-started`) stays a cause, and comes behind that.
+fn origins_first(causes: &mut [answer::Cause]) {
+    for at in 0..causes.len() {
+        let follows =
+            causes.get(at).and_then(|c| causes::causes().find(|k| k.id == c.id)).map_or(&[][..], |k| k.follows);
+        let is_origin = |c: &answer::Cause| c.confidence >= Confidence::Likely && follows.contains(&c.id);
+        let origin = causes.iter().skip(at + 1).position(is_origin).map(|n| at + 1 + n);
+        if let Some(moved) = origin.and_then(|origin| causes.get_mut(at..=origin)) {
+            moved.rotate_right(1);
+        }
+    }
 }
 
 /// A cause whose lines are in no form that their program is known to print: it may be quoted, so it is not asserted.

@@ -203,7 +203,15 @@ fn information(split: &[(&'static str, Vec<usize>, f64)]) -> f64 {
     split.iter().map(|(.., w)| w / all).filter(|p| *p > 0.0).map(|p| -p * p.log2()).sum()
 }
 
-/// The next command. `None` with nothing to tell apart.
+/// The cheapest command that shows whether this explains the figure.
+fn confirms(of: &Of<'_>, why: Why) -> Option<(&'static Probe, Vec<Outcome>)> {
+    let shows = |p: &Probe| p.shows.iter().find(|(w, _)| *w == why).map(|(_, shows)| *shows);
+    let (probe, shows) = PROBES.iter().filter(|p| (p.of)(of)).find_map(|p| Some((p, shows(p)?)))?;
+    let outcomes = vec![Outcome { shows, fits: vec![1] }, Outcome { shows: probe.else_shows, fits: Vec::new() }];
+    Some((probe, outcomes))
+}
+
+/// The next command: the one that tells most of the explanations apart, or shows whether the only one is it. `None` where there is none.
 pub(super) fn next(fits: &[Weighed], m: &Measured<'_>) -> Option<Next> {
     let device = match &m.of {
         Of::Port(t) => t.run.header.device.as_deref(),
@@ -219,8 +227,10 @@ pub(super) fn next(fits: &[Weighed], m: &Measured<'_>) -> Option<Next> {
             best = Some((bits, probe, split));
         }
     }
-    let (_, probe, split) = best?;
-    let outcomes = split.into_iter().map(|(shows, fits, _)| Outcome { shows, fits }).collect();
+    let parted = best
+        .map(|(_, probe, split)| (probe, split.into_iter().map(|(shows, fits, _)| Outcome { shows, fits }).collect()));
+    let only = || fits.first().filter(|_| fits.len() == 1).and_then(|f| confirms(&m.of, f.fit.why));
+    let (probe, outcomes): (&Probe, Vec<Outcome>) = parted.or_else(only)?;
     // A name from data is shown as a word of its own; anything else stays the place to fill in.
     let plain = |d: &&str| !d.is_empty() && d.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
     Some(Next { command: probe.command.replace("DEV", device.filter(plain).unwrap_or("DEV")), outcomes })

@@ -117,8 +117,13 @@ impl Inputs {
             self.take(name, kind.tool().called, 0);
         }
         self.nodes.extend(cut.nodes);
-        self.others.extend(cut::other_words(cut.other).map(|words| (name.to_owned(), words)));
+        self.lines_beside(name, cut.other);
         cut.left_out.into_iter().for_each(|why| self.unread(name, why));
+    }
+
+    /// How many lines of an input no tool printed, and the first of them: see [`cut::Cut::other`].
+    fn lines_beside(&mut self, name: &str, other: (usize, usize)) {
+        self.others.extend(cut::other_words(other).map(|words| (name.to_owned(), words)));
     }
 
     /// The answer. `limits` are remarks about what was named, `unread` those of them that say that something was not read.
@@ -140,7 +145,8 @@ impl Inputs {
         let mut answer = conclude_with(&self.observer, &nodes, self.links);
         // Where lines were read as a benchmark's, a framework's or a training's, those were read among the others.
         let counted = |kind: &str| kind.split(" and ").all(|k| matches!(k, NOTHING_KNOWN | "NCCL log" | "kernel log"));
-        self.others.retain(|(name, _)| answer.inputs.iter().any(|i| i.name == *name && counted(&i.kind)));
+        let read = |name: &str| answer.inputs.iter().find(|i| i.name == name);
+        self.others.retain(|(name, _)| read(name).is_none_or(|i| counted(&i.kind)));
         answer.limits.extend(limits);
         let given = self.given.into_iter().map(|name| Taken { name, kind: SNAPSHOT, bytes: 0 });
         self.taken.into_iter().chain(given).for_each(|t| take(&mut answer, t));

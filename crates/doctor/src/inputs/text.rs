@@ -133,6 +133,7 @@ fn facts(source: &Source, kind: Kind, bytes: Vec<u8>, all: &mut Inputs) {
     if cut.several {
         all.take_cut(&source.name, cut);
     } else if !pieces {
+        all.lines_beside(&source.name, cut.beside);
         all.keep(source, kind, bytes);
     }
 }
@@ -166,6 +167,7 @@ fn one_or_several(source: &Source, kind: Kind, bytes: Vec<u8>, all: &mut Inputs)
     if cut.several {
         all.take_cut(&source.name, cut);
     } else {
+        all.lines_beside(&source.name, cut.beside);
         all.keep(source, kind, bytes);
     }
 }

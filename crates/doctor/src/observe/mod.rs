@@ -190,6 +190,14 @@ impl Observer {
         }
     }
 
+    /// Whether a table of a benchmark, steps of a training or a report of RAS was read.
+    pub(crate) fn has_results(&self) -> bool {
+        !(self.nccl_tests.is_empty()
+            && self.perftest.is_empty()
+            && self.trainings.is_empty()
+            && self.ras.all.is_empty())
+    }
+
     pub(crate) fn process(&self, index: usize) -> Option<&process::Process> {
         self.threads.processes.get(index)
     }

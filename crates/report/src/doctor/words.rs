@@ -100,7 +100,7 @@ pub(super) fn verdict(answer: &Answer) -> Verdict {
         let next = f
             .next
             .as_ref()
-            .map_or_else(|| "no known command decides between them".to_owned(), |n| format!("run next: {}", n.command));
+            .map_or_else(|| "no known command decides it".to_owned(), |n| format!("run next: {}", n.command));
         return Verdict {
             sort: Sort::Undecided,
             first: format!("CANNOT BE DECIDED: {}: {}; {ways}", f.name, figure(f)),
@@ -157,6 +157,9 @@ pub(super) fn figure(f: &Figure) -> String {
 
 /// Places of a list: `1, 3`.
 pub(super) fn places(list: &[usize]) -> String {
+    if list.is_empty() {
+        return "none of these".to_owned();
+    }
     list.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
 }
 

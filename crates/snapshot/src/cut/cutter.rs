@@ -56,8 +56,8 @@ impl Cutter {
         super::cut(name, self.found())
     }
 
-    /// The parts of the file. `None`: it is one tool's text of one node, or nobody's.
-    pub(crate) fn parts(self, path: &Path) -> Option<Parts> {
+    /// The parts of the file.
+    pub(crate) fn parts(self, path: &Path) -> Parts {
         super::parts(path, self.found())
     }
 
@@ -351,7 +351,11 @@ impl Cutting {
             Class::Other => &mut self.found.other,
             Class::Blank | Class::Fence | Class::Log | Class::Prompt => return,
         };
-        count_other(seen, lines, usize::try_from(number).unwrap_or(usize::MAX));
+        let number = usize::try_from(number).unwrap_or(usize::MAX);
+        count_other(seen, lines, number);
+        if class == Class::Other && self.segment.prompted {
+            count_other(&mut self.found.below_command, lines, number);
+        }
     }
 
     fn push(&mut self, kind: Kind, lines: Lines, text: String) {

@@ -39,6 +39,9 @@ pub struct Cut {
     pub left_out: Vec<String>,
     /// Lines that no tool was found to print, and the first of them, 1-based; 0 where there is none.
     pub other: (usize, usize),
+    /// Those of [`Cut::other`] that are below the command line of a program that is not known. They are beside the text of a tool that is read whole: which of
+    /// the other lines that reads is not known here.
+    pub beside: (usize, usize),
 }
 
 /// A tool's text within a file.
@@ -82,6 +85,8 @@ struct Found {
     cut_lines: bool,
     /// As [`Cut::other`].
     other: (usize, usize),
+    /// As [`Cut::beside`].
+    below_command: (usize, usize),
     /// Headings, or names in front of lines, say whose texts are in it.
     has_hosts: bool,
     /// A heading names more hosts than nodes are made.
@@ -163,7 +168,8 @@ fn cut(name: &str, found: Found) -> Cut {
     let mut kinds: Vec<Kind> = found.list.iter().map(|b| b.kind).collect();
     kinds.sort_unstable_by_key(|k| (matches!(k.gives(), Gives::Copy(_)), k.name()));
     kinds.dedup();
-    let (other, mut left_out, has_hosts) = (found.other, found.left_out(), found.has_hosts);
+    let (mut left_out, other, beside, has_hosts) =
+        (found.left_out(), found.other, found.below_command, found.has_hosts);
     let nodes = assign(found.list, &mut left_out);
     let several = nodes.len() > 1 || kinds.len() > 1 || has_hosts && !nodes.is_empty();
     let base = name.rsplit('/').next().unwrap_or(name);
@@ -185,7 +191,7 @@ fn cut(name: &str, found: Found) -> Cut {
             names.push(host.unwrap_or_else(|| (i + 1).to_string()));
         }
     }
-    Cut { nodes: out, names, several, kinds, left_out, other }
+    Cut { nodes: out, names, several, kinds, left_out, other, beside }
 }
 
 /// What the nth text of a file is called, from 0.
@@ -194,22 +200,24 @@ pub(crate) fn part_name(base: &str, n: usize) -> String {
 }
 
 /// The texts of tools in a file that holds several, or several nodes'.
+#[derive(Default)]
 pub(crate) struct Parts {
-    /// Each with its node, where that is known.
+    /// Each with its node, where that is known. Empty: it is one tool's text of one node, or nobody's.
     pub(crate) texts: Vec<Pasted>,
     /// As [`Cut::left_out`].
     pub(crate) left_out: Vec<String>,
-    /// As [`Cut::other`].
+    /// As [`Cut::other`]; where it is one tool's text, as [`Cut::beside`].
     pub(crate) other: (usize, usize),
 }
 
-fn parts(path: &Path, found: Found) -> Option<Parts> {
+fn parts(path: &Path, found: Found) -> Parts {
     let kinds: BTreeSet<Kind> = found.list.iter().map(|b| b.kind).collect();
-    let (other, mut left_out, has_hosts) = (found.other, found.left_out(), found.has_hosts);
+    let (mut left_out, other, beside, has_hosts) =
+        (found.left_out(), found.other, found.below_command, found.has_hosts);
     let nodes = assign(found.list, &mut left_out);
     let many = nodes.len() > 1;
     if !many && kinds.len() < 2 && !(has_hosts && nodes.len() == 1) {
-        return None;
+        return Parts { other: beside, ..Parts::default() };
     }
     let of_node = |(i, n): (usize, Node)| {
         let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
@@ -223,7 +231,7 @@ fn parts(path: &Path, found: Found) -> Option<Parts> {
         };
         n.blocks.into_iter().map(part).collect::<Vec<_>>()
     };
-    Some(Parts { texts: nodes.into_iter().enumerate().flat_map(of_node).collect(), left_out, other })
+    Parts { texts: nodes.into_iter().enumerate().flat_map(of_node).collect(), left_out, other }
 }
 
 /// Says how many lines are of no tool, and which is the first: see [`Cut::other`].
