@@ -117,6 +117,12 @@ pub(super) fn not_causes(case: &Case<'_>, answer: &mut Answer) {
     if let Some((_, g)) = port_active.first() {
         note("an asynchronous event `port active`", "a port came up", case.quotes(g));
     }
+    let gid_change =
+        case.failures(|t| matches!(t, Trouble::Async { event, .. } if o.name(*event).contains("GID table change")));
+    if let Some((_, g)) = gid_change.first() {
+        let why = "an address of the NIC's interface came, went or changed; it matters only to connections that use that entry of the table";
+        note("an asynchronous event `GID table change`", why, case.quotes(g).into_iter().take(1).collect());
+    }
     if let Some(g) = case.kernel_line(|k| matches!(k, KernelTrouble::NicLate(_))) {
         let why = "the NIC answered: its interrupt was lost or late, and the driver found the answer when it looked. Where it happens again and again, interrupts do not reach that processor";
         note("a command of a NIC's driver that was answered late", why, case.quotes(g).into_iter().take(1).collect());

@@ -52,6 +52,9 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let (k, g) = found.iter().min_by_key(|(k, g)| (rank(k), g.first))?;
     let KernelTrouble::Peermem(what) = k else { return None };
     let of = g.quotes.iter().find_map(|q| symbol(&q.text)).map(owner).unwrap_or("another module");
+    let is_old = |g: &Group| g.quotes.iter().any(|q| OLD.iter().any(|name| q.text.contains(name)));
+    let old = is_old(g);
+    let module = if old { "nv_peer_mem" } else { "nvidia-peermem" };
     let (words, why) = match what {
         PeermemTrouble::Mismatch => (
             format!("it was built against another version of {of}"),
@@ -64,14 +67,17 @@ fn check(c: &Case<'_>) -> Option<Found> {
             "its file is not where modprobe looks".to_owned(),
             "modprobe says so; in a container it looks in the container's /lib/modules",
         ),
+        // The loader's EINVAL; nvidia-peermem gives it itself where it was built without that interface.
+        _ if old => (
+            "the kernel refuses it: usually it was built against another RDMA stack or GPU driver than those that run"
+                .to_owned(),
+            "modprobe says so; the kernel's log has the symbol",
+        ),
         _ => (
             "the kernel refuses it: usually the RDMA core has no peer-memory interface".to_owned(),
             "modprobe says so; the kernel's log has the symbol",
         ),
     };
-    let is_old = |g: &Group| g.quotes.iter().any(|q| OLD.iter().any(|name| q.text.contains(name)));
-    let old = found.iter().any(|(_, g)| is_old(g));
-    let module = if old { "nv_peer_mem" } else { "nvidia-peermem" };
     let found = Found::new(Certain, format!("{module} cannot be loaded: {words}"), why).shown(c, g);
     Some(if old { found.fix(Some(of_old())) } else { found })
 }
@@ -82,7 +88,7 @@ const OLD: &[&str] = &["nv_peer_mem", "nvidia-peer-memory", "nvidia_peer_memory"
 /// It is a package of its own; nobody rebuilds it with the GPU driver.
 fn of_old() -> Remedy {
     Advice::Software(
-        "Rebuild nv_peer_mem (the package nvidia-peer-memory) against the MLNX_OFED and the GPU driver that run, each time one of them changes: with the inbox RDMA stack it cannot be loaded. The GPU driver from 470 on has nvidia-peermem instead",
+        "Rebuild nv_peer_mem (the package nvidia-peer-memory) against the MLNX_OFED and the GPU driver that run, each time one of them changes (1.1 goes with MLNX_OFED 4.9, 1.2 and later with newer ones); most inbox RDMA stacks have no interface for it. The GPU driver from 470 on has nvidia-peermem instead",
     )
     .remedy()
 }

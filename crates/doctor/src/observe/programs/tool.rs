@@ -72,10 +72,11 @@ fn is_cancelled(text: &str) -> bool {
     whole.is_some_and(|t| (t.starts_with("JOB ") || t.starts_with("STEP ")) && t.contains(" CANCELLED AT "))
 }
 
-/// Lines of Open MPI 4 (`opal/mca/btl/openib/help-mpi-btl-openib.txt`: `ib port not selected`, `error in device init`).
+/// Lines of Open MPI 4 (`opal/mca/btl/openib/help-mpi-btl-openib.txt`: `ib port not selected`, `error in device init`
+/// behind `WARNING: `).
 const OPENIB_UNUSED: &[&str] = &[
     "By default, for Open MPI 4.0 and later, infiniband ports on a device",
-    "WARNING: There was an error initializing an OpenFabrics device.",
+    "There was an error initializing an OpenFabrics device.",
 ];
 
 /// NVSHMEM, `src/modules/transport/ib*/`: neither DMA-BUF nor a module serves; its place in the source comes before.
