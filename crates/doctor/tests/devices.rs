@@ -6,7 +6,11 @@ use common::answer;
 use linerate_doctor::answer::Confidence::{self, Certain, Likely, Possible};
 use linerate_rules::Severity::{self, Critical, High, Medium};
 
-const CASES: &[(&str, &[(&str, Confidence, Severity)], &str)] = &[
+/// A cause, how sure, how severe.
+type Want = (&'static str, Confidence, Severity);
+
+/// What it is, all causes, the text.
+const CASES: &[(&str, &[Want], &str)] = &[
     (
         "perftest: a port that is down; the device was opened",
         &[("ib/port-not-active", Certain, High)],
