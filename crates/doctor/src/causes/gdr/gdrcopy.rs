@@ -16,7 +16,7 @@ pub(super) static CAUSE: Cause = Cause {
         "`gdrdrv:__gdrdrv_pin_buffer:nvidia_p2p_get_pages(…) failed [ret = -22]` in the kernel's log",
     ],
     why: "The library opens /dev/gdrdrv. It is not there where the module is not loaded, where a container was not given it, or where nobody made the file; \
-          gdrdrv pins by the GPU driver, which refuses GPUs without GPUDirect RDMA (GeForce, DGX Spark), and addresses and lengths that are no multiples of 64 KiB.",
+          gdrdrv pins by the GPU driver, which refuses GPUs without GPUDirect RDMA (GeForce, DGX Spark), and addresses and lengths that 64 KiB does not divide.",
     confirm: &[
         "`lsmod | grep gdrdrv` on the node, `ls -l /dev/gdrdrv` where the program runs",
         "`dmesg | grep -e gdrdrv -e NVRM`",
@@ -49,7 +49,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let Some(reason) = c.kernel_line(|k| matches!(k, KernelTrouble::PinUnaligned)) else {
         return Some(Found::new(Likely, "gdrdrv cannot pin GPU memory", why).shown(c, g).fix(Some(pinned())));
     };
-    let words = "gdrdrv cannot pin GPU memory: an address or a length is no multiple of 64 KiB";
+    let words = "gdrdrv cannot pin GPU memory: 64 KiB does not divide an address or a length";
     Some(Found::new(Likely, words, why).shown(c, g).with(c.quotes(reason).into_iter().take(1)).fix(Some(pinned())))
 }
 
