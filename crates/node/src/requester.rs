@@ -37,7 +37,11 @@ pub fn device(tree: &PciTree<'_>, whole: bool, of: Requester) -> Device {
         return Device { standing, function: Some(id), what: words(f, of.class) };
     }
     let standing = match of.class {
-        DriverClass::Gpu | DriverClass::NvSwitch | DriverClass::RdmaNic => Standing::Path,
+        DriverClass::Gpu
+        | DriverClass::NvSwitch
+        | DriverClass::GpuOrNvSwitch
+        | DriverClass::RdmaNic
+        | DriverClass::NicPort => Standing::Path,
         DriverClass::Unknown if whole && of.bdf.is_some() && by_tree.is_none() && !tree.functions.is_empty() => {
             return Device { standing: Standing::Elsewhere, function: None, what: "no function of this node" };
         }
@@ -52,6 +56,8 @@ pub fn device(tree: &PciTree<'_>, whole: bool, of: Requester) -> Device {
 pub fn device_in_log(tree: &PciTree<'_>, whole: bool, of: Requester, bound: impl Iterator<Item = Requester>) -> Device {
     let class = match (of.class, of.bdf) {
         (DriverClass::Unknown, Some(b)) => named_in(bound, b),
+        // Of a port another line may say whose it is.
+        (DriverClass::Port, Some(b)) => named_in(bound, b).with(DriverClass::Port).unwrap_or(DriverClass::Port),
         (class, _) => class,
     };
     device(tree, whole, Requester { class, ..of })
@@ -61,7 +67,7 @@ pub fn device_in_log(tree: &PciTree<'_>, whole: bool, of: Requester, bound: impl
 fn named_in(bound: impl Iterator<Item = Requester>, address: Bdf) -> DriverClass {
     let mut classes = bound.filter(|r| r.bdf.is_some_and(|b| same(b, address))).map(|r| r.class);
     let Some(first) = classes.next() else { return DriverClass::Unknown };
-    if classes.all(|c| c == first) { first } else { DriverClass::Unknown }
+    classes.try_fold(first, DriverClass::with).unwrap_or(DriverClass::Unknown)
 }
 
 /// Whether two addresses are one; lines without a segment match in any.
@@ -88,6 +94,7 @@ fn agrees(kind: Kind, class: DriverClass) -> bool {
         DriverClass::Unknown => true,
         DriverClass::Gpu => matches!(kind, Kind::Gpu | Kind::Unknown),
         DriverClass::NvSwitch => matches!(kind, Kind::NvSwitch | Kind::Unknown),
+        DriverClass::GpuOrNvSwitch => matches!(kind, Kind::Gpu | Kind::NvSwitch | Kind::Unknown),
         DriverClass::RdmaNic => {
             matches!(
                 kind,
@@ -99,7 +106,7 @@ fn agrees(kind: Kind, class: DriverClass) -> bool {
                     | Kind::Unknown
             )
         }
-        DriverClass::Port => matches!(kind, Kind::Bridge | Kind::Unknown),
+        DriverClass::Port | DriverClass::NicPort => matches!(kind, Kind::Bridge | Kind::Unknown),
         _ => !ends,
     }
 }
@@ -168,5 +175,21 @@ mod tests {
         assert_eq!(judge(&[bound("18:00.0", DriverClass::Usb)]), Standing::Elsewhere);
         assert_eq!(judge(&[bound("18:00.0", DriverClass::Usb), bound("18:00.0", DriverClass::Gpu)]), Standing::Unknown);
         assert_eq!(judge(&[bound("19:00.0", DriverClass::Gpu)]), Standing::Unknown);
+        // A vendor's number and a driver's name agree.
+        let vendor = bound("18:00.0", DriverClass::GpuOrNvSwitch);
+        let port = Requester { class: DriverClass::Port, ..of };
+        for (of, log, want) in [
+            (of, &[vendor][..], DriverClass::GpuOrNvSwitch),
+            (of, &[vendor, bound("18:00.0", DriverClass::Gpu)], DriverClass::Gpu),
+            (
+                port,
+                &[bound("18:00.0", DriverClass::NicPort), bound("18:00.0", DriverClass::Port)],
+                DriverClass::NicPort,
+            ),
+            (port, &[bound("19:00.0", DriverClass::NicPort)], DriverClass::Port),
+        ] {
+            let device = device_in_log(&PciTree::default(), false, of, log.iter().copied());
+            assert_eq!(device.what, want.words());
+        }
     }
 }

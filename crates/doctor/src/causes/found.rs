@@ -16,6 +16,8 @@ pub(crate) struct Found {
     pub(crate) scope: String,
     pub(crate) evidence: Vec<Evidence>,
     pub(crate) severity: Option<Severity>,
+    /// Of what fails on a node: the cause is not less severe than that.
+    pub(crate) at_least: Option<Severity>,
     /// What to do here, where that differs from what the cause says in general; `Some(None)`: nothing.
     pub(crate) remedy: Option<Option<Remedy>>,
 }
@@ -23,7 +25,16 @@ pub(crate) struct Found {
 impl Found {
     pub(crate) fn new(confidence: Confidence, summary: impl Into<String>, because: impl Into<String>) -> Self {
         let (summary, because) = (summary.into(), because.into());
-        Found { confidence, because, summary, scope: String::new(), evidence: Vec::new(), severity: None, remedy: None }
+        Found {
+            confidence,
+            because,
+            summary,
+            scope: String::new(),
+            evidence: Vec::new(),
+            severity: None,
+            at_least: None,
+            remedy: None,
+        }
     }
 
     pub(crate) fn scope(mut self, scope: String) -> Self {
@@ -51,6 +62,12 @@ impl Found {
         self
     }
 
+    /// How severe it is here: as the check says, else as its cause says in general, and as what fails on a node.
+    pub(crate) fn severity_of(&self, general: Severity) -> Severity {
+        let own = self.severity.unwrap_or(general);
+        self.at_least.map_or(own, |least| own.max(least))
+    }
+
     /// What to do in this case.
     pub(crate) fn fix(mut self, remedy: Option<Remedy>) -> Self {
         self.remedy = Some(remedy);
@@ -63,11 +80,33 @@ impl Found {
         if let Some(worst) = failing.first() {
             self.because = format!("{}; on the node, {} fails: {}", self.because, worst.rule, worst.message);
             self.confidence = Confidence::Certain;
-            self.severity = Some(self.severity.unwrap_or(worst.severity).max(worst.severity));
+            self.at_least = self.at_least.max(Some(worst.severity));
         }
         self.evidence.extend(
             failing.into_iter().take(3).map(|f| Evidence { at: f.at, text: format!("{}: {}", f.rule, f.message) }),
         );
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::Confidence::Likely;
+    use linerate_rules::Severity::{Critical, High, Low};
+
+    #[test]
+    fn what_fails_on_a_node_makes_nothing_milder() {
+        let found = || Found::new(Likely, "", "");
+        let with = |least| Found { at_least: Some(least), ..found() };
+        for (f, general, want) in [
+            (found(), Critical, Critical),
+            (with(Low), Critical, Critical),
+            (with(Critical), High, Critical),
+            (with(Low).severity(High), Critical, High),
+            (with(High).severity(Low), Critical, High),
+        ] {
+            assert_eq!(f.severity_of(general), want, "{f:?}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use crate::causes::gdr::{read_off_by_design, seen as gdr};
 use crate::causes::{kernel, net};
 use crate::observe::groups::Group;
 use crate::observe::keys::PluginEvent;
-use crate::observe::trouble::Trouble;
+use crate::observe::trouble::{KernelTrouble, ToolTrouble, Trouble};
 use linerate_formats::nccl_log::status::Status;
 use std::collections::BTreeSet;
 
@@ -116,6 +116,24 @@ pub(super) fn not_causes(case: &Case<'_>, answer: &mut Answer) {
         case.failures(|t| matches!(t, Trouble::Async { event, .. } if o.name(*event).contains("port active")));
     if let Some((_, g)) = port_active.first() {
         note("an asynchronous event `port active`", "a port came up", case.quotes(g));
+    }
+    let gid_change =
+        case.failures(|t| matches!(t, Trouble::Async { event, .. } if o.name(*event).contains("GID table change")));
+    if let Some((_, g)) = gid_change.first() {
+        let why = "an address of the NIC's interface came, went or changed; it matters only to connections that use that entry of the table";
+        note("an asynchronous event `GID table change`", why, case.quotes(g).into_iter().take(1).collect());
+    }
+    if let Some(g) = case.kernel_line(|k| matches!(k, KernelTrouble::NicLate(_))) {
+        let why = "the NIC answered: its interrupt was lost or late, and the driver found the answer when it looked. Where it happens again and again, interrupts do not reach that processor";
+        note("a command of a NIC's driver that was answered late", why, case.quotes(g).into_iter().take(1).collect());
+    }
+    if let Some((_, g)) = case.tools(|t| matches!(t, ToolTrouble::OpenibUnused)).first() {
+        let why = "openib is Open MPI's old transport, and off by default since 4.0: UCX uses the NIC. `--mca btl ^openib` silences it; where Open MPI was built without UCX, RDMA is not used (`ompi_info | grep ucx`)";
+        note("Open MPI's message about its transport openib", why, case.quotes(g).into_iter().take(1).collect());
+    }
+    if let Some((_, g)) = case.tools(|t| matches!(t, ToolTrouble::DefaultSubnet)).first() {
+        let why = "it matters only where the ports are of InfiniBand fabrics that are not connected: each of those needs a subnet prefix of its own, which the subnet manager sets";
+        note("Open MPI's message about the default subnet prefix", why, case.quotes(g).into_iter().take(1).collect());
     }
     for (what, why, word) in [
         (

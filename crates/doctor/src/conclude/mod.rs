@@ -185,7 +185,7 @@ fn cause(k: &'static Cause, f: &Found, suffix: &str) -> answer::Cause {
         id: k.id,
         title: k.title,
         summary: format!("{}{suffix}", f.summary),
-        severity: f.severity.unwrap_or(k.severity),
+        severity: f.severity_of(k.severity),
         confidence: f.confidence,
         because: f.because.clone(),
         scope: f.scope.clone(),

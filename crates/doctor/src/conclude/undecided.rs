@@ -227,12 +227,20 @@ fn refused(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut Ans
     let failed = ib::verbs_call_failed::failed(case);
     let Some((call, error, g)) = failed.first().filter(|_| !ids.iter().any(|id| id.starts_with("ib/"))) else { return };
     let row = ib::reasons::reasons(call, error);
-    let silent = error.is_empty();
+    // NCCL's own line, before it printed the error.
+    let of_nccl = g.first_process.is_some() || g.quotes.iter().any(|q| q.text.contains("Call to ibv_"));
+    let silent = error.is_empty() && of_nccl;
     let mut read: Vec<String> = row.into_iter().flat_map(|r| r.read.iter().map(|s| (*s).to_owned())).collect();
     if silent {
         read.push("NCCL 2.14 or later prints the reason".to_owned());
     }
-    let why = if silent { "and this release does not print why".to_owned() } else { format!("with `{error}`") };
+    let why = if silent {
+        "and this release does not print why".to_owned()
+    } else if error.is_empty() {
+        "and the program does not print why".to_owned()
+    } else {
+        format!("with `{error}`")
+    };
     answer.undecided.push(Undecided {
         symptom: "symptom/completion-errors",
         summary: format!("{call} failed, {why}{suffix}"),

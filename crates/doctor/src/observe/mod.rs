@@ -126,6 +126,7 @@ pub struct Observer {
     tool_lines: tools::Reader,
     says: says::Reader,
     entries: cqe::Reader,
+    perftest_lines: programs::perftest::Reader,
     matrices: p2p_matrix::Reader,
     torch: torch_log::Reader,
     /// See [`Observer::searched`].
@@ -182,6 +183,7 @@ impl Observer {
         self.tool_lines = tools::Reader::default();
         self.says = says::Reader::default();
         self.entries = cqe::Reader::default();
+        self.perftest_lines = programs::perftest::Reader::default();
         let lines = self.file(file).lines;
         self.phrases.close(lines);
         self.matrices = p2p_matrix::Reader::default();

@@ -2,6 +2,7 @@
 
 use super::keys::{Bound, Logged, Recovered};
 use super::names::Name;
+use super::programs::perftest::Said;
 use super::record::trouble;
 use super::words::{self, Readers};
 use super::{Observer, frameworks, kernel, programs, titles};
@@ -111,6 +112,17 @@ impl Observer {
         {
             let key = trouble(&failure, names);
             self.failures.add(key, &Seen { place, text, stamp: None, process: None, rank: None, host: None });
+            self.file(place.file).other += 1;
+            return;
+        }
+        if readers.has(Readers::PROGRAMS)
+            && let Some(said) = self.perftest_lines.line(place.line, line)
+        {
+            match said {
+                Said::Tool(key) => self.tools.add(key, &seen(None)),
+                Said::Failed(failure) => self.failures.add(trouble(&failure, names), &seen(None)),
+                Said::Follows => None,
+            };
             self.file(place.file).other += 1;
             return;
         }

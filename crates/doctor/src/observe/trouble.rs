@@ -140,6 +140,14 @@ pub enum KernelTrouble {
     BounceBuffers,
     /// A firmware command of a NIC failed, or its health is bad.
     NicFirmware(Option<Bdf>),
+    /// A firmware command of a NIC was answered, and the driver saw it late: an interrupt was lost.
+    NicLate(Option<Bdf>),
+    /// A NIC's firmware refused the next state of a program's queue pair.
+    NicRefused(Option<Bdf>),
+    /// GDRCopy's driver could not pin GPU memory.
+    GdrdrvRefused,
+    /// The GPU driver refused to pin memory: address or length are no multiples of its pages. For which driver, it does not say.
+    PinUnaligned,
     /// A GPU is gone, with no Xid in sight.
     GpuLost,
     /// The GPU driver could not start a GPU.
@@ -154,13 +162,26 @@ pub enum KernelTrouble {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct NarrowPath {
     /// The device.
-    pub device: Option<Bdf>,
+    pub device: Requester,
     /// The port whose link limits it.
     pub port: Option<Bdf>,
+    /// What that link lacks.
+    pub lacks: Lack,
     /// What it has, Mb/s.
     pub megabits: Option<u32>,
     /// What it could use, Mb/s.
     pub capable: Option<u32>,
+}
+
+/// What a link has less of than the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Lack {
+    /// Lanes, and perhaps speed.
+    Lanes,
+    /// Speed alone: all lanes are there.
+    Speed,
+    /// The line does not say.
+    Unknown,
 }
 
 impl NarrowPath {
@@ -215,6 +236,14 @@ pub enum ToolTrouble {
     },
     /// NVML, or a tool on it, says that the driver's library and module are of different releases.
     DriverMismatch,
+    /// perftest: a port is not ACTIVE, in this state; `None` where it says only that the port cannot be used.
+    PortNotActive(Option<PortState>),
+    /// UCX: no transport of both ends reaches the peer.
+    NoUcxTransport,
+    /// Open MPI does not use its old transport for RDMA.
+    OpenibUnused,
+    /// Open MPI: several ports have the default subnet prefix.
+    DefaultSubnet,
     /// The verbs library of mlx5 prints the entry of a request that failed: its status.
     Entry(Status),
     /// A batch system ended the job: by somebody's wish, or because its time was over.
@@ -226,6 +255,19 @@ pub enum ToolTrouble {
         /// A logger, an exception or a launcher comes before it.
         headed: bool,
     },
+}
+
+/// A port's state, where it is not ACTIVE (`enum ibv_port_state`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PortState {
+    /// No link.
+    Down,
+    /// A link, and no subnet manager, or not yet.
+    Init,
+    /// Between both: a subnet manager is about to make it active.
+    Armed,
+    /// Another.
+    Other,
 }
 
 /// What a framework says.

@@ -3,6 +3,8 @@
 use super::driver::{DriverClass, Requester, first_bdf};
 use super::event::{AerSeverity, AmdVi, DomainKind, Event, LimitedBy, Mlx5Event};
 use super::fault;
+use super::identity;
+use super::mlx5;
 use super::probe;
 use super::shape;
 use crate::nvidia_proc::version_line;
@@ -37,7 +39,7 @@ pub(super) fn classify_as(message: &str, subjects: u8) -> Option<Event> {
         (subject::NVIDIA, nvidia),
         (subject::PCI, pci),
         (subject::MODULES, modules),
-        (subject::MLX5, mlx5),
+        (subject::MLX5, of_mlx5),
         (subject::BOOT, boot),
         (subject::DRIVERS, probe::read),
     ];
@@ -175,6 +177,9 @@ fn pci(m: &str) -> Option<Event> {
         let of = Requester::of_line(m);
         return (of.class != DriverClass::Unknown).then_some(Event::Bound(of));
     }
+    if let Some(event) = identity::read(m) {
+        return Some(event);
+    }
     let bar = || after(m, "BAR ").and_then(leading_number);
     if m.contains("can't assign; no space") || m.contains("failed to assign") || m.contains(": no space for") {
         let is_resource =
@@ -292,7 +297,7 @@ fn modules(m: &str) -> Option<Event> {
     Some(Event::LockdownDenied(denied.split(';').next().unwrap_or(denied).trim().to_owned()))
 }
 
-fn mlx5(m: &str) -> Option<Event> {
+fn of_mlx5(m: &str) -> Option<Event> {
     if !m.starts_with("mlx5_core") {
         return None;
     }
@@ -313,9 +318,11 @@ fn mlx5(m: &str) -> Option<Event> {
         Mlx5Event::Module(said.to_owned())
     } else if text.contains("insufficient power") {
         Mlx5Event::InsufficientPower(owned())
-    } else if text.contains("health") || text.contains("assert_var") || text.contains("synd 0x") {
+    } else if mlx5::is_health(said(text)) {
         Mlx5Event::Health(owned())
-    } else if text.contains("timeout") && text.contains("cmd") || text.contains("failed, status") {
+    } else if text.contains("recovered after timeout") {
+        Mlx5Event::CommandLate(owned())
+    } else if mlx5::is_timeout(text) || text.contains("failed, status") {
         Mlx5Event::CommandFailed(owned())
     } else {
         return None;

@@ -11,12 +11,16 @@ pub enum DriverClass {
     Gpu,
     /// NVSwitch.
     NvSwitch,
+    /// One of both: NVIDIA's, and no port.
+    GpuOrNvSwitch,
     /// NIC that does RDMA.
     RdmaNic,
     /// Other NIC.
     Nic,
     /// PCI Express port: a root port, or one of a switch.
     Port,
+    /// Port of the switch within an RDMA NIC.
+    NicPort,
     /// Display of the host: integrated graphics, a BMC's.
     Display,
     /// NVMe.
@@ -91,6 +95,18 @@ const DRIVERS: &[(&str, DriverClass)] = &[
 ];
 
 impl DriverClass {
+    /// What two lines say of one device, where they do not contradict each other.
+    #[must_use]
+    pub fn with(self, other: Self) -> Option<Self> {
+        use DriverClass::{Gpu, GpuOrNvSwitch, NicPort, NvSwitch, Port};
+        match (self, other) {
+            (a, b) if a == b => Some(a),
+            (GpuOrNvSwitch, exact @ (Gpu | NvSwitch)) | (exact @ (Gpu | NvSwitch), GpuOrNvSwitch) => Some(exact),
+            (NicPort, Port) | (Port, NicPort) => Some(NicPort),
+            _ => None,
+        }
+    }
+
     /// Of a driver's name.
     #[must_use]
     pub fn of(driver: &str) -> Self {
@@ -103,9 +119,11 @@ impl DriverClass {
         match self {
             DriverClass::Gpu => "a GPU",
             DriverClass::NvSwitch => "an NVSwitch",
+            DriverClass::GpuOrNvSwitch => "a GPU or an NVSwitch",
             DriverClass::RdmaNic => "an RDMA NIC",
             DriverClass::Nic => "a NIC without RDMA",
             DriverClass::Port => "a PCIe port",
+            DriverClass::NicPort => "a port of the PCIe switch in an RDMA NIC",
             DriverClass::Display => "a display controller of the host",
             DriverClass::Nvme => "an NVMe drive",
             DriverClass::Storage => "a storage controller",

@@ -59,7 +59,7 @@ pub struct LimitedBy {
 /// Lines of the mlx5 driver.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub enum Mlx5Event {
-    /// Health poll or fatal sensor.
+    /// Health poll or fatal sensor: the firmware, or the hardware, does not work.
     Health(String),
     /// Carrier came.
     LinkUp,
@@ -67,10 +67,12 @@ pub enum Mlx5Event {
     LinkDown,
     /// Cable or module: plugged, unplugged, error.
     Module(String),
-    /// The slot does not deliver the power that the card asks for.
+    /// The slot advertises less power than the card asks for. Machines whose slot is a part of the board print it, and work.
     InsufficientPower(String),
     /// A firmware command failed or timed out.
     CommandFailed(String),
+    /// A firmware command was answered, and its interrupt did not come: the driver found the answer when it looked.
+    CommandLate(String),
 }
 
 /// What a line says.
@@ -203,7 +205,7 @@ pub enum Event {
         /// GPU; on the line after the message in current drivers.
         bdf: Option<Bdf>,
     },
-    /// A driver starts a device: what the device is, by the driver's name.
+    /// What a device is: by the name of the driver that starts it, or by the numbers that the PCI core prints.
     Bound(Requester),
     /// A PCIe error.
     Aer {

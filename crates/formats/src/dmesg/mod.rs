@@ -5,6 +5,8 @@ mod driver;
 mod event;
 mod fault;
 mod header;
+mod identity;
+mod mlx5;
 mod probe;
 mod shape;
 
@@ -187,6 +189,8 @@ const ANCHORS: &[(&str, u8)] = &[
     ("EDR: ", subject::PCI),
     ("bw_notification", subject::PCI),
     ("pciehp", subject::PCI),
+    ("error status/mask=", subject::PCI),
+    ("] type 0", subject::PCI),
     ("mlx5_core", subject::MLX5),
     (": probe of ", subject::DRIVERS),
     (": probe with driver ", subject::DRIVERS),

@@ -271,6 +271,35 @@ fn cases() -> Vec<(&'static str, Event)> {
                 event: Mlx5Event::Health("poll_health:955:(pid 0): device's health compromised - reached miss count".into()),
             },
         ),
+        (
+            "mlx5_core 0000:41:00.0: cmd[0]: CREATE_CQ(0x400) recovered after timeout",
+            E::Mlx5 {
+                bdf: bdf("41:00.0"),
+                event: Mlx5Event::CommandLate("cmd[0]: CREATE_CQ(0x400) recovered after timeout".into()),
+            },
+        ),
+        (
+            "mlx5_core 0000:41:00.0: ENABLE_HCA(0x104) timeout. Will cause a leak of a command resource",
+            E::Mlx5 {
+                bdf: bdf("41:00.0"),
+                event: Mlx5Event::CommandFailed("ENABLE_HCA(0x104) timeout. Will cause a leak of a command resource".into()),
+            },
+        ),
+        ("pci 0000:01:00.0: [10de:2330] type 00 class 0x030200 PCIe Endpoint", E::Bound(of("01:00.0", DriverClass::Gpu))),
+        ("pci 0000:c1:00.0: [15b3:1021] type 00 class 0x020700", E::Bound(of("c1:00.0", DriverClass::RdmaNic))),
+        ("pci 0000:05:00.0: [10de:22a3] type 00 class 0x068000", E::Bound(of("05:00.0", DriverClass::NvSwitch))),
+        (
+            "vfio-pci 0000:07:00.0:   device [10de:2330] error status/mask=00004000/00002000",
+            E::Bound(of("07:00.0", DriverClass::GpuOrNvSwitch)),
+        ),
+        (
+            "pcieport 0000:07:00.0:   device [15b3:1979] error status/mask=00001000/00002000",
+            E::Bound(of("07:00.0", DriverClass::NicPort)),
+        ),
+        (
+            "pcieport 0000:00:03.1:   device [1022:1453] error status/mask=00001000/00006000",
+            E::Bound(of("00:03.1", DriverClass::Port)),
+        ),
         ("Kernel is locked down from EFI Secure Boot; see man kernel_lockdown.7", E::LockedDown("EFI Secure Boot".into())),
         (
             "Lockdown: setpci: direct PCI access is restricted; see man kernel_lockdown.7",
@@ -311,6 +340,17 @@ fn messages_that_only_look_alike() {
         "nvidia-nvlink: Nvlink Core is being initialized, major device number 507",
         "nvidia-modeset: Loading NVIDIA Kernel Mode Setting Driver for UNIX platforms  550.144.03",
         "mlx5_core 0000:41:00.1: E-Switch: Total vports 10",
+        // A class of the oldest kernels has no interface; what a device of another maker is, its numbers do not say here.
+        "pci 0000:01:00.0: [10de:2330] type 0 class 0x000302",
+        "pci 0000:01:00.0: [8086:1572] type 00 class 0x020000",
+        "pci 0000:01:00.1: [10de:22bc] type 00 class 0x040300",
+        "vfio-pci 0000:07:00.0:   device [144d:a808] error status/mask=00004000/00002000",
+        "vfio-pci 0000:07:00.1:   device [10de:22bc] error status/mask=00004000/00002000",
+        "mlx5_core 0000:41:00.0: mlx5_health_try_recover:375:(pid 9): health recovery succeeded",
+        "mlx5_core 0000:41:00.0: print_health_info:454:(pid 0): synd 0x10: High temperature",
+        "mlx5_core 0000:41:00.0: print_health_info:430:(pid 0): Health issue observed, High temperature, severity(4) WARNING:",
+        "mlx5_core 0000:41:00.0: print_health_info:454:(pid 0): ext_synd 0x0000",
+        "mlx5_core 0000:41:00.0: assert_var[0] 0x00000000",
         "NVRM: Xid (PCI:x): y",
         "NVRM: we asked for Xid (PCI:0000:01:00): 79",
         "IO_PAGE_FAULT: address=0xfffffffffffffef0",

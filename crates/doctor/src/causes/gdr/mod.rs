@@ -3,6 +3,7 @@
 mod default_off_behind_cpu;
 mod distance;
 mod dmabuf_disabled_by_env;
+mod gdrcopy;
 mod level_forces_far;
 mod level_too_low_by_env;
 mod no_peer_memory;
@@ -25,6 +26,7 @@ pub(super) static CAUSES: &[&Cause] = &[
     &too_far::CAUSE,
     &level_forces_far::CAUSE,
     &peermem_not_loaded::CAUSE,
+    &gdrcopy::CAUSE,
 ];
 
 const PATHS_CC: Source = nccl(

@@ -7,6 +7,7 @@ mod imex;
 mod not_started;
 mod nvlink;
 mod out_of_memory;
+mod wrong_data;
 
 use crate::case::Case;
 use crate::causes::{Cause, nccl};
@@ -22,6 +23,7 @@ pub(super) static CAUSES: &[&Cause] = &[
     &not_started::CAUSE,
     &nvlink::CAUSE,
     &imex::CAUSE,
+    &wrong_data::CAUSE,
 ];
 
 const CUDA: Source =

@@ -1,11 +1,14 @@
 //! `ib/gid-index`.
 
-use super::verbs;
+use super::{failed, verbs};
 use crate::answer::Confidence::{Certain, Likely, Possible};
+use crate::answer::Evidence;
 use crate::case::Case;
 use crate::causes::{Advice, Cause, ENV_RST, Found, nccl};
 use crate::observe::groups::Group;
 use crate::observe::trouble::Trouble;
+use crate::place::Place;
+use linerate_formats::gid::GidClass;
 use linerate_formats::nccl_log::status::Status;
 use linerate_rules::{Remedy, Severity};
 
@@ -16,6 +19,7 @@ pub(super) static CAUSE: Cause = Cause {
     shows: &[
         "`Call to ibv_modify_qp failed with …` on RoCE, with `GID index …` and the GIDs in the details",
         "`Got completion … with error 12` before any collective, on RoCE",
+        "`GID: 00:00:…:00` of perftest on Ethernet, and a queue pair that cannot be connected",
         "`NCCL_IB_GID_INDEX set by environment to …`",
     ],
     why: "An entry is a RoCE version and an address. NCCL_IB_GID_INDEX forces the same number on all hosts, where it \
@@ -61,8 +65,9 @@ fn check(c: &Case<'_>) -> Option<Found> {
     }
     let set = forced.iter().flat_map(|(_, g)| c.quotes(g).into_iter().take(1)).collect::<Vec<_>>();
     if let Some((call, error, g)) = modify.first() {
-        let empty_gid =
-            g.quotes.iter().any(|q| q.text.contains("local GID ::,") || q.text.trim_end().ends_with("local GID ::"));
+        let zero = zero_gid(c, g);
+        let empty_gid = zero.is_some()
+            || g.quotes.iter().any(|q| q.text.contains("local GID ::,") || q.text.trim_end().ends_with("local GID ::"));
         let detail = g.quotes.iter().any(|q| q.text.contains("GID index"));
         let timed_out = error.contains("timed out");
         let no_device = error.contains("No such device");
@@ -83,12 +88,23 @@ fn check(c: &Case<'_>) -> Option<Found> {
             return None;
         };
         let rules = ["rdma/gid-table", "rdma/gid-ndev"];
+        if let Some((index, line)) = zero {
+            let of = index.map(|i| format!(" of index {i}")).unwrap_or_default();
+            let words = format!("{}: the GID{of} is empty: all zeros", failed(call, error));
+            return Some(
+                Found::new(sure, words, "the program prints the GIDs of both ends")
+                    .shown(c, g)
+                    .with([line])
+                    .fix(Some(of_empty()))
+                    .join(c, &rules),
+            );
+        }
         if g.quotes.iter().all(|q| q.text.contains("UCX ")) {
-            let words = format!("{call} of UCX failed: {error}");
+            let words = failed(&format!("{call} of UCX"), error);
             return Some(Found::new(sure.min(Likely), words, why).shown(c, g).fix(Some(of_ucx())).join(c, &rules));
         }
         let index = forced.map(|(v, _)| format!(" with NCCL_IB_GID_INDEX={v}")).unwrap_or_default();
-        let words = format!("{call} failed{index}: {error}");
+        let words = format!("{}{index}", failed(call, error));
         return Some(Found::new(sure, words, why).shown(c, g).with(set).join(c, &rules));
     }
     let (_, g) = early.first()?;
@@ -113,6 +129,25 @@ fn check(c: &Case<'_>) -> Option<Found> {
             .with(c.quotes(g))
             .with(set),
     )
+}
+
+/// perftest's table above a failure: on Ethernet, with an empty GID at one end. Its index, and the line of that end.
+fn zero_gid(c: &Case<'_>, g: &Group) -> Option<(Option<u32>, Evidence)> {
+    let of_file = c.o.perftest.iter().filter(|(file, _)| c.is_first && *file == g.first.file).map(|(_, run)| run);
+    let mut on_ethernet = of_file.filter(|run| run.header.link.as_deref() == Some("Ethernet"));
+    on_ethernet.find_map(|run| {
+        let end = run.addresses.iter().find(|a| a.gid.is_some_and(|gid| gid.class() == GidClass::Zero))?;
+        let place = Place { file: g.first.file, line: u64::from(end.line) + 1 };
+        Some((run.header.gid_index, c.at(place, "GID: 00:00:00:00:00:00:00:00:00:00:00:00:00:00:00:00")))
+    })
+}
+
+/// An entry is there where an interface of the NIC has an address, in the namespace of the program.
+fn of_empty() -> Remedy {
+    Advice::Investigate(
+        "Look at `show_gids` where the program ran. Without a RoCE v2 entry there, no interface of this NIC has an address in its network namespace: give the container or pod one (the host's network, or SR-IOV, macvlan or ipvlan on the NIC's interface; `rdma system` says whether namespaces share devices). Then take that entry's index",
+    )
+    .remedy()
 }
 
 /// UCX takes variables of its own.

@@ -1,6 +1,6 @@
 //! `ib/gpu-registration`.
 
-use super::{WRAP, no_memory, registers, verbs};
+use super::{WRAP, failed, no_memory, registers, verbs};
 use crate::answer::Confidence::{Certain, Likely};
 use crate::case::Case;
 use crate::causes::{Advice, Cause, Found};
@@ -25,7 +25,7 @@ pub(super) static CAUSE: Cause = Cause {
     ],
     refute: &["it fails with GPUDirect RDMA off as well"],
     remedy: Advice::Investigate(
-        "Read the kernel's log at the time of the failure. NVIDIA: rebuild nvidia-peermem for this driver and RDMA stack, or use DMA-BUF. \
+        "Read the kernel's log at the time of the failure. NVIDIA: rebuild the peer-memory module for this driver and RDMA stack, or, with kernel 5.12 and a NIC newer than ConnectX-3, use DMA-BUF. \
          AMD: use DMA-BUF (a kernel with CONFIG_PCI_P2PDMA), or the peer memory of amdkfd (memory_peers/amdkfd in /sys)",
     ),
     sources: &[WRAP],
@@ -49,7 +49,9 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let kernel = c.kernel(|k| {
         matches!(k, KernelTrouble::Peermem(_) | KernelTrouble::DmabufRefused | KernelTrouble::PagesRefused)
     });
-    let (call, error, g) = match found.first() {
+    // What names the error says more.
+    let named = found.iter().find(|(_, error, _)| !error.is_empty());
+    let (call, error, g) = match named.or(found.first()) {
         Some((call, error, g)) => (*call, *error, *g),
         None => {
             // A module that was not loaded is a cause of its own: gdr/peermem-not-loaded.
@@ -72,9 +74,8 @@ fn check(c: &Case<'_>) -> Option<Found> {
     };
     let lines = kernel.iter().flat_map(|(_, g)| c.quotes(g).into_iter().take(1)).take(4).collect::<Vec<_>>();
     let sure = if lines.is_empty() { Likely } else { Certain };
-    let words = format!("{call} failed: {error}");
     Some(
-        Found::new(sure, words, "the call itself fails; why is in the kernel's log")
+        Found::new(sure, failed(call, error), "the call itself fails; why is in the kernel's log")
             .shown(c, g)
             .with(lines)
             .join(c, REGISTRATION_RULES),

@@ -7,6 +7,7 @@ mod local_protection;
 mod memlock;
 mod nic_fault;
 mod nic_not_started;
+mod port_not_active;
 mod port_went_down;
 pub(crate) mod reasons;
 mod remote_access;
@@ -26,6 +27,7 @@ pub(super) static CAUSES: &[&Cause] = &[
     &memlock::CAUSE,
     &gpu_registration::CAUSE,
     &gid_index::CAUSE,
+    &port_not_active::CAUSE,
     &port_went_down::CAUSE,
     &retry_exceeded::CAUSE,
     &rnr_retry_exceeded::CAUSE,
@@ -54,6 +56,11 @@ fn verbs<'a>(c: &Case<'a>, is: impl Fn(&str, &str) -> bool) -> Vec<(&'a str, &'a
         _ => None,
     });
     words.filter(|(call, error, _)| is(call, error)).collect()
+}
+
+/// A call that failed, and its error where one is printed.
+fn failed(call: &str, error: &str) -> String {
+    if error.is_empty() { format!("{call} failed") } else { format!("{call} failed: {error}") }
 }
 
 fn no_memory(error: &str) -> bool {

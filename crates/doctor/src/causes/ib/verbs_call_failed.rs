@@ -1,7 +1,7 @@
 //! `ib/verbs-call-failed`.
 
 use super::reasons::reasons;
-use super::{WRAP, gid_index, gpu_registration, memlock};
+use super::{WRAP, failed as words_of, gid_index, gpu_registration, memlock};
 use crate::answer::Confidence::{Likely, Possible};
 use crate::case::Case;
 use crate::causes::{Advice, Cause, Found, TROUBLESHOOTING};
@@ -16,7 +16,7 @@ pub(super) static CAUSE: Cause = Cause {
     what: "A call to the NIC failed, and the job ends with it. The doctor names this cause if no more specific one fits.",
     shows: &[
         "`Call to ibv_… failed with error …` of NCCL, `ibv_…() failed: …` of UCX, perftest and others",
-        "`CREATE_MKEY … failed, status limits exceeded(0x8)` of mlx5_core",
+        "`CREATE_MKEY … failed, status limits exceeded(0x8)`, `RTR2RTS_QP … failed, status bad parameter(0x3)` of mlx5_core",
     ],
     why: "NCCL stops where a verbs call fails. The call and its error number say what was refused; the reason is a \
           limit, a device that may not be used, or an address.",
@@ -32,6 +32,7 @@ pub(super) static CAUSE: Cause = Cause {
         "ib/gid-index",
         "ib/nic-fault",
         "ib/port-went-down",
+        "ib/port-not-active",
         "net/no-rdma-device",
         "kernel/xid",
         "kernel/oom",
@@ -48,7 +49,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
         return None;
     }
     let row = reasons(call, error);
-    let what = if error.is_empty() { format!("{call} failed") } else { format!("{call} failed: {error}") };
+    let what = words_of(call, error);
     let words = match row {
         Some(r) => format!("{what}; {}", r.words),
         None => what,
@@ -81,9 +82,14 @@ pub(crate) fn failed<'a>(c: &Case<'a>) -> Vec<(&'a str, &'a str, &'a Group)> {
     found
 }
 
-/// The firmware refuses a further object, by the kernel's log alone.
+/// The firmware refuses an object, by the kernel's log alone.
 fn of_firmware(c: &Case<'_>) -> Option<Found> {
-    let g = c.kernel_line(|k| matches!(k, KernelTrouble::NicLimit(_)))?;
+    let Some(g) = c.kernel_line(|k| matches!(k, KernelTrouble::NicLimit(_))) else {
+        let g = c.kernel_line(|k| matches!(k, KernelTrouble::NicRefused(_)))?;
+        let words = "the NIC's firmware refused a parameter of a queue pair that a program connects";
+        let why = "the driver's log says so; the program's own message names the call, and what it asked for";
+        return Some(Found::new(Possible, words, why).shown(c, g));
+    };
     let words =
         "the NIC has no room for another memory key, queue or protection domain: a limit of its firmware is reached";
     let why = "the driver's log says so; that a job ended with it is not shown";

@@ -41,7 +41,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
         let words = format!(
             "{} {}",
             linerate_formats::counted(open.group.count, "IOMMU fault", "IOMMU faults"),
-            nameless(open.of)
+            nameless(open.of, &open.device)
         );
         let why = "only faults of a GPU, an RDMA NIC or a port above one concern the job";
         return Some(Found::new(Possible, words, why).shown(c, open.group).fix(Some(identify())));

@@ -14,7 +14,7 @@ use crate::observe::groups::Group;
 use crate::observe::names::Name;
 use crate::observe::trouble::KernelTrouble;
 use iommu_fault::faults;
-use linerate_formats::dmesg::Requester;
+use linerate_formats::dmesg::{DriverClass, Requester};
 use linerate_node::pci::PciTree;
 use linerate_node::requester;
 use linerate_node::requester::{Device, Standing};
@@ -69,8 +69,11 @@ fn named(of: Requester, device: &Device) -> String {
 }
 
 /// Words for a device that nothing identifies.
-fn nameless(of: Requester) -> String {
+fn nameless(of: Requester, device: &Device) -> String {
     match of.bdf {
+        Some(b) if device.what == DriverClass::Port.words() => {
+            format!("of the PCIe port {b}: what is below it, these lines do not show")
+        }
         Some(b) => format!("of {b}: what that device is, these lines do not show"),
         None => "of a device that the line does not name".to_owned(),
     }
@@ -79,7 +82,7 @@ fn nameless(of: Requester) -> String {
 /// What to do about an error of a device that nothing identifies.
 fn identify() -> Remedy {
     Advice::Investigate(
-        "Find out what the device is (`lspci -D -nn` on that host, or `linerate doctor LOG --node SNAPSHOT`)",
+        "Find out what the device is, and of a port what is below it (`lspci -D -nn` and `lspci -tv` on that host, or `linerate doctor LOG --node SNAPSHOT`)",
     )
     .remedy()
 }

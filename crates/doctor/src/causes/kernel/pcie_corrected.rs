@@ -41,8 +41,8 @@ fn check(c: &Case<'_>) -> Option<Found> {
         let words = format!("corrected PCIe errors of {}: {}", named(*of, d), lines(g));
         return Some(Found::new(Possible, words, why).shown(c, g));
     }
-    let (of, _, g) = of(Standing::Unknown)?;
-    let words = format!("corrected PCIe errors {} ({})", nameless(*of), lines(g));
+    let (of, d, g) = of(Standing::Unknown)?;
+    let words = format!("corrected PCIe errors {} ({})", nameless(*of, d), lines(g));
     Some(Found::new(Possible, words, why).shown(c, g).fix(Some(identify())))
 }
 

@@ -43,8 +43,8 @@ fn errors_or_links(n: u64) -> String {
 fn check(c: &Case<'_>) -> Option<Found> {
     let (found, other): (Vec<_>, Vec<_>) = errors(c).into_iter().partition(|(_, d, _)| d.standing == Standing::Path);
     if found.is_empty() {
-        let (of, _, g) = other.iter().find(|(_, d, _)| d.standing == Standing::Unknown)?;
-        let words = format!("{} {}", errors_or_links(g.count), nameless(*of));
+        let (of, d, g) = other.iter().find(|(_, d, _)| d.standing == Standing::Unknown)?;
+        let words = format!("{} {}", errors_or_links(g.count), nameless(*of, d));
         let why = "only errors of a GPU, an RDMA NIC or a port above one concern the job";
         return Some(Found::new(Possible, words, why).shown(c, g).fix(Some(identify())));
     }

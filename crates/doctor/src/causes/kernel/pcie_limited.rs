@@ -1,16 +1,18 @@
 //! `kernel/pcie-limited`.
 
+use super::device;
 use crate::answer::Confidence::{Likely, Possible};
 use crate::case::Case;
 use crate::causes::{Advice, Cause, Found, nccl};
-use crate::observe::trouble::{KernelTrouble, NarrowPath};
-use linerate_rules::Severity;
+use crate::observe::trouble::{KernelTrouble, Lack, NarrowPath};
+use linerate_formats::dmesg::DriverClass;
+use linerate_rules::{Remedy, Severity};
 use std::collections::HashSet;
 
 pub(super) static CAUSE: Cause = Cause {
     id: "kernel/pcie-limited",
     title: "A PCIe link gives a device less bandwidth than it can use",
-    what: "A driver says at start that the PCIe link of its device, or one above it, is slower or narrower than the \
+    what: "The kernel or a driver says at start that the PCIe link of its device, or one above it, is slower or narrower than the \
            device can use.",
     shows: &[
         "`… Gb/s available PCIe bandwidth, limited by 8.0 GT/s PCIe x4 link at … (capable of …)`",
@@ -44,14 +46,25 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let all: Vec<_> = c.kernel(|k| path(k).is_some()).into_iter().filter_map(|(k, g)| Some((path(&k)?, g))).collect();
     // The one that gives least of what it could.
     let (worst, g) = *all.iter().min_by_key(|(p, _)| p.share().unwrap_or(u32::MAX))?;
-    let NarrowPath { device, port, megabits, capable } = worst;
+    let NarrowPath { device: of, port, lacks, megabits, capable } = worst;
     let others: HashSet<NarrowPath> = all.iter().map(|(p, _)| *p).filter(|p| *p != worst).collect();
-    let name = device.map_or_else(|| "a device".to_owned(), |b| b.to_string());
+    let what = device(c, of, g).what;
+    let name = match of.bdf {
+        Some(b) if what != DriverClass::Unknown.words() => format!("{b} ({what})"),
+        Some(b) => b.to_string(),
+        None => "a device".to_owned(),
+    };
     let gbps = |m: u32| format!("{:.1} Gb/s", f64::from(m) / 1e3);
     let (sure, words) = match (megabits, capable) {
         (Some(has), Some(can)) => {
             let at = port.map(|b| format!(" at {b}")).unwrap_or_default();
-            (Likely, format!("{name} has {} of PCIe, and could use {}: a link{at} limits it", gbps(has), gbps(can)))
+            let how = match lacks {
+                Lack::Lanes => " by fewer lanes",
+                Lack::Speed => " by its speed, with all lanes",
+                Lack::Unknown => "",
+            };
+            let rates = format!("{name} has {} of PCIe, and could use {}", gbps(has), gbps(can));
+            (Likely, format!("{rates}: a link{at} limits it{how}"))
         }
         _ => (Possible, format!("the driver of {name} finds its PCIe link too slow for the card")),
     };
@@ -60,6 +73,20 @@ fn check(c: &Case<'_>) -> Option<Found> {
         1 => "; and so for another device".to_owned(),
         n => format!("; and so for {n} more devices"),
     };
-    let why = "its driver says so at start; whether the job needs more than that, the speed of its ports shows";
-    Some(Found::new(sure, words + &more, why).shown(c, g))
+    let need = match what {
+        w if w == DriverClass::RdmaNic.words() => "the speed of its ports shows",
+        w if w == DriverClass::Gpu.words() => "what it copies over PCIe shows",
+        _ => "these lines do not show",
+    };
+    let why = format!("the kernel's log says so at start; whether the job needs more than that, {need}");
+    let found = Found::new(sure, words + &more, why).shown(c, g);
+    Some(if lacks == Lack::Speed { found.severity(Severity::Medium).fix(Some(faster())) } else { found })
+}
+
+/// All lanes are there: another slot may be no faster.
+fn faster() -> Remedy {
+    Advice::Investigate(
+        "See whether the port above can be faster (`lspci -vvs PORT`: LnkCap). If it can, reseat the card, and look at risers, retimers and the BIOS's limit of the link; if it cannot, the machine is of an older PCIe generation than the card: plan with what it carries",
+    )
+    .remedy()
 }

@@ -13,6 +13,7 @@ mod no_rdma_device;
 pub(crate) mod plugin;
 mod plugin_init_failed;
 mod socket_forced;
+mod ucx_unreachable;
 mod wrong_interface;
 
 use crate::answer::Evidence;
@@ -37,6 +38,7 @@ pub(super) static CAUSES: &[&Cause] = &[
     &fewer_nics::CAUSE,
     &no_interface::CAUSE,
     &wrong_interface::CAUSE,
+    &ucx_unreachable::CAUSE,
 ];
 
 const NET_CC: Source = nccl(

@@ -66,6 +66,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
         },
     );
     let local = local.or(listed);
+    let local = local.filter(|_| c.multi_node() != Some(false));
     if let Some((interface, place)) = local {
         let words = format!("{interface} is used, which other hosts do not reach");
         let line = c.at(place, format!("Using {interface}"));
@@ -159,7 +160,12 @@ fn loopback(c: &Case<'_>) -> Option<Found> {
 
 /// Data over interfaces of containers, where no failure is shown.
 fn bridges(c: &Case<'_>) -> Option<Found> {
-    if c.ran() || c.multi_node() == Some(false) || !c.rdma_processes().is_empty() || !without_device(c).is_empty() {
+    // Within a host they do no harm.
+    let within = match c.multi_node() {
+        Some(many) => !many,
+        None => c.job.hosts(c.o).len() == 1,
+    };
+    if c.ran() || within || !c.rdma_processes().is_empty() || !without_device(c).is_empty() {
         return None;
     }
     let (names, place) = c.processes().filter_map(|(_, p)| p.nics).find_map(

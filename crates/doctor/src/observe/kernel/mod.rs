@@ -1,16 +1,17 @@
 //! Lines of the kernel's log, and of the tools that load modules and libraries, among others or in a log of their own. A line counts by
 //! the grammar of its program, from its beginning; what people write about such lines does not.
 
+mod gdrcopy;
 mod module;
 mod nic;
 mod oom;
 
-use super::trouble::{KernelTrouble, NarrowPath, PeermemTrouble};
+use super::trouble::{KernelTrouble, Lack, NarrowPath, PeermemTrouble};
 use linerate_formats::dmesg::{AerSeverity, DriverClass, Event, Mlx5Event, Requester};
 use linerate_formats::host_name::short;
 use linerate_formats::{dmesg, printed};
 use module::{is_peermem, module};
-use nic::{catastrophe, limit, narrow, pages};
+use nic::{Link, catastrophe, limit, narrow, pages, refused};
 use oom::{killed, killed_unit};
 
 /// A line with which a driver says what a device is.
@@ -62,6 +63,8 @@ pub(super) fn read(line: &str) -> Option<KernelTrouble> {
         .or_else(|| module(message))
         .or_else(|| pages(message))
         .or_else(|| limit(message))
+        .or_else(|| refused(message))
+        .or_else(|| gdrcopy::read(message))
         .or_else(|| catastrophe(message))
     {
         return Some(trouble);
@@ -76,19 +79,24 @@ pub(super) fn read(line: &str) -> Option<KernelTrouble> {
         Event::Xid { bdf, number, detail } => KernelTrouble::Xid { number, gpu: bdf, detail },
         Event::SXid { fatal, .. } => KernelTrouble::SwitchError(fatal),
         Event::Mlx5 { bdf, event: Mlx5Event::LinkDown } => KernelTrouble::LinkDown(bdf),
-        Event::Mlx5 { bdf, event: Mlx5Event::Health(text) } if !text.contains("Failed to create ") => {
-            KernelTrouble::NicFirmware(bdf)
-        }
+        Event::Mlx5 { bdf, event: Mlx5Event::Health(_) } => KernelTrouble::NicFirmware(bdf),
+        Event::Mlx5 { bdf, event: Mlx5Event::CommandLate(_) } => KernelTrouble::NicLate(bdf),
         // A command that is answered `failed, status bad parameter` asks for what this firmware has not: frequent, and harmless.
         Event::Mlx5 { bdf, event: Mlx5Event::CommandFailed(text) } if text.contains("timeout") => {
             KernelTrouble::NicFirmware(bdf)
         }
         Event::Aer { of, severity: AerSeverity::NonFatal | AerSeverity::Fatal, .. } => KernelTrouble::PcieError(of),
         Event::Aer { of, severity: AerSeverity::Corrected, layer: Some(_) } => KernelTrouble::PcieCorrected(of),
-        Event::AvailableBandwidth { bdf, gbps, limited_by: Some(by), .. } => narrow(bdf, gbps, &by)?,
-        Event::InsufficientBandwidth { bdf } => {
-            KernelTrouble::NarrowPath(NarrowPath { device: bdf, port: None, megabits: None, capable: None })
+        Event::AvailableBandwidth { gbps, gts, width, limited_by: Some(by), .. } => {
+            narrow(Requester::of_line(message), gbps, Link { gts, width }, &by)?
         }
+        Event::InsufficientBandwidth { .. } => KernelTrouble::NarrowPath(NarrowPath {
+            device: Requester::of_line(message),
+            port: None,
+            lacks: Lack::Unknown,
+            megabits: None,
+            capable: None,
+        }),
         Event::PciLink { of, up: false } => KernelTrouble::SlotDown(of),
         // The GPU's memory was given back while the NIC still held it, as a program ended: benign, and frequent.
         Event::Peermem { error: true, text } if !text.contains("invalid context") => {

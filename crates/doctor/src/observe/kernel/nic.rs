@@ -1,14 +1,25 @@
 //! What the drivers of NICs report of firmware and memory.
 
-use crate::observe::trouble::{KernelTrouble, NarrowPath};
-use linerate_formats::dmesg::LimitedBy;
-use linerate_formats::pci::Bdf;
+use crate::observe::trouble::{KernelTrouble, Lack, NarrowPath};
+use linerate_formats::dmesg::{LimitedBy, Requester};
+
+/// The link that limits a device.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Link {
+    pub(super) gts: Option<f64>,
+    pub(super) width: Option<u8>,
+}
 
 /// `pcie_print_link_status` prints the second form only where a link limits the device.
-pub(super) fn narrow(device: Option<Bdf>, gbps: f64, by: &LimitedBy) -> Option<KernelTrouble> {
+pub(super) fn narrow(device: Requester, gbps: f64, link: Link, by: &LimitedBy) -> Option<KernelTrouble> {
     let megabits = |g: f64| (g.is_finite() && (0.0..1e6).contains(&g)).then_some((g * 1e3).round() as u32);
-    let path =
-        NarrowPath { device, port: by.at, megabits: megabits(gbps), capable: by.capable_gbps.and_then(megabits) };
+    let lacks = match (link.width.zip(by.capable_width), link.gts.zip(by.capable_gts)) {
+        (Some((has, can)), _) if has < can => Lack::Lanes,
+        (Some(_), Some((has, can))) if has < can => Lack::Speed,
+        _ => Lack::Unknown,
+    };
+    let capable = by.capable_gbps.and_then(megabits);
+    let path = NarrowPath { device, port: by.at, lacks, megabits: megabits(gbps), capable };
     // Gen4 and Gen5 differ in their coding by a little; that is no narrow link.
     path.share().is_none_or(|s| s < 900).then_some(KernelTrouble::NarrowPath(path))
 }
@@ -22,6 +33,17 @@ pub(super) fn limit(m: &str) -> Option<KernelTrouble> {
     let created = command.starts_with("CREATE_") && !command.split_once('(')?.0.contains(' ');
     (created && command.contains(" failed, status limits exceeded(0x8)"))
         .then(|| KernelTrouble::NicLimit(head.split(' ').next().and_then(|h| h.parse().ok())))
+}
+
+/// mlx5's firmware refuses a queue pair's next state (the same lines), which a program asked for. Other commands fail where the firmware lacks what
+/// the driver itself asks for (ACCESS_REG, QUERY_…), and nothing follows.
+pub(super) fn refused(m: &str) -> Option<KernelTrouble> {
+    let (head, rest) = m.strip_prefix("mlx5_core ")?.split_once(": ")?;
+    let (_, command) = rest.strip_prefix("mlx5_cmd_")?.split_once("): ")?;
+    let (name, rest) = command.split_once('(')?;
+    let of_program = ["RST2INIT_QP", "INIT2RTR_QP", "RTR2RTS_QP", "RTS2RTS_QP"];
+    (of_program.contains(&name) && rest.contains(" failed, status bad parameter(0x3)"))
+        .then(|| KernelTrouble::NicRefused(head.split(' ').next().and_then(|h| h.parse().ok())))
 }
 
 /// EFA's device has no room for another object (drivers/infiniband/hw/efa/efa_com.c, `efa_com_comp_status_to_errno`: -12 is

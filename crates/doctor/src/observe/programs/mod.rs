@@ -3,6 +3,7 @@
 
 mod completion;
 mod connection;
+pub(crate) mod perftest;
 mod tool;
 mod verbs;
 

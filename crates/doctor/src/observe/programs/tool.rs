@@ -26,6 +26,16 @@ pub(crate) fn tool(line: &str) -> Option<ToolTrouble> {
     if PEER_MEMORY.iter().any(|w| text.ends_with(w) && is_place(text.get(..text.len() - w.len()).unwrap_or("x"))) {
         return Some(ToolTrouble::NoPeerMemory);
     }
+    // UCX, `src/ucp/wireup/select.c`, `ucp_wireup_select_transport`: the reason of each transport follows.
+    if text.strip_prefix("no active messages transport to ").is_some_and(|r| r.contains(": ") || r.ends_with(':')) {
+        return Some(ToolTrouble::NoUcxTransport);
+    }
+    if OPENIB_UNUSED.contains(&text) {
+        return Some(ToolTrouble::OpenibUnused);
+    }
+    if text == "default subnet GID prefix was detected on more than one of these" {
+        return Some(ToolTrouble::DefaultSubnet);
+    }
     if wants_efa(text) {
         return Some(ToolTrouble::WantsEfa);
     }
@@ -61,6 +71,13 @@ fn is_cancelled(text: &str) -> bool {
     let whole = text.strip_prefix("*** ").and_then(|t| t.trim_end().strip_suffix("***"));
     whole.is_some_and(|t| (t.starts_with("JOB ") || t.starts_with("STEP ")) && t.contains(" CANCELLED AT "))
 }
+
+/// Lines of Open MPI 4 (`opal/mca/btl/openib/help-mpi-btl-openib.txt`: `ib port not selected`, `error in device init`
+/// behind `WARNING: `).
+const OPENIB_UNUSED: &[&str] = &[
+    "By default, for Open MPI 4.0 and later, infiniband ports on a device",
+    "There was an error initializing an OpenFabrics device.",
+];
 
 /// NVSHMEM, `src/modules/transport/ib*/`: neither DMA-BUF nor a module serves; its place in the source comes before.
 const PEER_MEMORY: &[&str] = &["neither nv_peer_mem, or nvidia_peermem detected. Skipping transport."];

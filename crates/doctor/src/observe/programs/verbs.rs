@@ -56,6 +56,12 @@ pub(super) fn perftest(text: &str) -> Option<Failure<'_>> {
     Some(Failure::Verbs { call, error, errno, detail: "" })
 }
 
+/// A call, with the words of its error in a line of their own: `Bad address.`.
+pub(super) fn failed_with_errno<'a>(call: &'a str, error: &'a str) -> Option<Failure<'a>> {
+    let error = error.trim().trim_end_matches('.');
+    ERRORS.contains(&error).then_some(Failure::Verbs { call, error, errno: None, detail: "" })
+}
+
 /// Numbers of errors that verbs return, in the words of strerror.
 const ERRNO: &[(i64, &str)] = &[
     (1, "Operation not permitted"),
