@@ -3,6 +3,7 @@
 use super::driver::Requester;
 use crate::nvidia_proc::Flavour;
 use crate::pci::Bdf;
+use crate::text::leading_number;
 use crate::xid::Detail;
 use serde::Serialize;
 
@@ -71,6 +72,29 @@ pub enum Mlx5Event {
     InsufficientPower(String),
     /// A firmware command failed or timed out.
     CommandFailed(String),
+}
+
+impl Mlx5Event {
+    /// Whether the card or its firmware reports a fault of its own (drivers/net/ethernet/mellanox/mlx5/core/health.c, cmd.c). What it says of the state
+    /// of PCI beside other errors (`health sensors:`), of software objects, and of commands that were answered after all, is none.
+    #[must_use]
+    pub fn is_fault(&self) -> bool {
+        match self {
+            Mlx5Event::Health(text) => {
+                let other = ["Failed to create ", "health sensors:", "recovery succeeded"];
+                !other.iter().any(|w| text.contains(w)) && is_error(text)
+            }
+            // A command that is answered `failed, status bad parameter` asks for what this firmware has not: frequent, and harmless.
+            Mlx5Event::CommandFailed(text) => text.contains("timeout") && !text.contains("recovered after timeout"),
+            _ => false,
+        }
+    }
+}
+
+/// `Health issue observed, …, severity(3) ERROR:`: the kernel's levels, of which 0 to 3 are errors. Other lines of a health report have none.
+fn is_error(text: &str) -> bool {
+    let level = text.split_once("severity(").and_then(|(_, rest)| leading_number::<u8>(rest));
+    level.is_none_or(|l| l <= 3)
 }
 
 /// What a line says.
@@ -283,6 +307,11 @@ pub enum Event {
         /// GPU.
         bdf: Option<Bdf>,
     },
+    /// A GPU no longer answers on the bus; the driver says so without an Xid.
+    GpuLost {
+        /// GPU; the driver's older form names it in another line.
+        bdf: Option<Bdf>,
+    },
     /// User-space and kernel parts of the NVIDIA driver differ.
     NvidiaVersionMismatch,
     /// A module parameter that does not exist.
@@ -299,8 +328,25 @@ pub enum Event {
         /// What.
         event: Mlx5Event,
     },
+    /// The firmware of a card of mlx4 ended (drivers/net/ethernet/mellanox/mlx4/catas.c).
+    Mlx4Fault {
+        /// Device.
+        bdf: Option<Bdf>,
+    },
     /// The kernel is locked down, by e.g. `EFI Secure Boot`.
     LockedDown(String),
     /// Lockdown denied something.
     LockdownDenied(String),
+}
+
+impl Event {
+    /// The card, where an RDMA NIC reports a fault of its own; `Some(None)`: the line names no card.
+    #[must_use]
+    pub fn nic_fault(&self) -> Option<Option<Bdf>> {
+        match self {
+            Event::Mlx5 { bdf, event } => event.is_fault().then_some(*bdf),
+            Event::Mlx4Fault { bdf } => Some(*bdf),
+            _ => None,
+        }
+    }
 }

@@ -271,6 +271,12 @@ fn cases() -> Vec<(&'static str, Event)> {
                 event: Mlx5Event::Health("poll_health:955:(pid 0): device's health compromised - reached miss count".into()),
             },
         ),
+        (
+            "mlx4_core 0000:07:00.0: Internal error detected:",
+            E::Mlx4Fault { bdf: bdf("07:00.0") },
+        ),
+        ("NVRM: GPU 0000:18:00.0: GPU has fallen off the bus.", E::GpuLost { bdf: bdf("18:00.0") }),
+        ("NVRM: fallen off the bus and is not responding to commands.", E::GpuLost { bdf: None }),
         ("Kernel is locked down from EFI Secure Boot; see man kernel_lockdown.7", E::LockedDown("EFI Secure Boot".into())),
         (
             "Lockdown: setpci: direct PCI access is restricted; see man kernel_lockdown.7",

@@ -10,7 +10,7 @@ use linerate_formats::dmesg::{AerSeverity, DriverClass, Event, Mlx5Event, Reques
 use linerate_formats::host_name::short;
 use linerate_formats::{dmesg, printed};
 use module::{is_peermem, module};
-use nic::{catastrophe, limit, narrow, pages};
+use nic::{limit, narrow, pages};
 use oom::{killed, killed_unit};
 
 /// A line with which a driver says what a device is.
@@ -62,7 +62,6 @@ pub(super) fn read(line: &str) -> Option<KernelTrouble> {
         .or_else(|| module(message))
         .or_else(|| pages(message))
         .or_else(|| limit(message))
-        .or_else(|| catastrophe(message))
     {
         return Some(trouble);
     }
@@ -70,19 +69,16 @@ pub(super) fn read(line: &str) -> Option<KernelTrouble> {
     if message.strip_prefix("DMAR:").is_some_and(|r| r.trim_start().starts_with("[fault reason ")) {
         return Some(KernelTrouble::IommuFault { of: Requester::UNNAMED, arm: false });
     }
-    Some(match dmesg::classify(message)? {
+    let event = dmesg::classify(message)?;
+    if let Some(card) = event.nic_fault() {
+        return Some(KernelTrouble::NicFirmware(card));
+    }
+    Some(match event {
         Event::IoPageFault { of, .. } | Event::DmarFault { of, .. } => KernelTrouble::IommuFault { of, arm: false },
         Event::SmmuEvent { of, .. } => KernelTrouble::IommuFault { of, arm: true },
         Event::Xid { bdf, number, detail } => KernelTrouble::Xid { number, gpu: bdf, detail },
         Event::SXid { fatal, .. } => KernelTrouble::SwitchError(fatal),
         Event::Mlx5 { bdf, event: Mlx5Event::LinkDown } => KernelTrouble::LinkDown(bdf),
-        Event::Mlx5 { bdf, event: Mlx5Event::Health(text) } if !text.contains("Failed to create ") => {
-            KernelTrouble::NicFirmware(bdf)
-        }
-        // A command that is answered `failed, status bad parameter` asks for what this firmware has not: frequent, and harmless.
-        Event::Mlx5 { bdf, event: Mlx5Event::CommandFailed(text) } if text.contains("timeout") => {
-            KernelTrouble::NicFirmware(bdf)
-        }
         Event::Aer { of, severity: AerSeverity::NonFatal | AerSeverity::Fatal, .. } => KernelTrouble::PcieError(of),
         Event::Aer { of, severity: AerSeverity::Corrected, layer: Some(_) } => KernelTrouble::PcieCorrected(of),
         Event::AvailableBandwidth { bdf, gbps, limited_by: Some(by), .. } => narrow(bdf, gbps, &by)?,
