@@ -18,10 +18,7 @@ fn said(a: &Audit, rule: &str) -> Vec<(String, Status, Severity)> {
         _ => Severity::Info,
     };
     let of = a.verdicts.iter().filter(|v| v.rule.id == rule);
-    let mut all: Vec<_> = of
-        .inspect(|v| eprintln!("{}: {}", v.rule.id, v.finding.message))
-        .map(|v| (v.finding.subject.to_string(), v.finding.status, severity(v)))
-        .collect();
+    let mut all: Vec<_> = of.map(|v| (v.finding.subject.to_string(), v.finding.status, severity(v))).collect();
     all.sort();
     all
 }

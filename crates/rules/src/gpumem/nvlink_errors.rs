@@ -2,6 +2,7 @@
 
 use crate::grown;
 use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
+use linerate_node::counters::known::Kind;
 use linerate_node::counters::{self, Counter, Gpu, Owner};
 use linerate_snapshot::{OutputKind, Place};
 
@@ -122,7 +123,7 @@ fn of_link(c: &Counter) -> Option<Gpu> {
     is_of_nvlink(&c.name).then_some(gpu)
 }
 
-/// Counters of NVLink of which growth is a loss or a fault.
+/// Counters of NVLink that count no traffic.
 fn is_of_nvlink(name: &str) -> bool {
-    name.starts_with("nvlink_") && counters::known::known(name).is_some_and(|k| k.kind.is_bad())
+    name.starts_with("nvlink_") && counters::known::known(name).is_some_and(|k| k.kind != Kind::Traffic)
 }
