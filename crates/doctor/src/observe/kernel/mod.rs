@@ -21,8 +21,8 @@ pub(super) fn device(line: &str) -> Option<Requester> {
     }
 }
 
-/// The kernel's message in a line, behind what launchers, collectors and the kernel's own clock put before it. A quoted line needs the
-/// clock: without it, it may be anybody's words.
+/// The kernel's message in a line, behind what launchers, collectors, quotations and the kernel's own clock put before it. What is quoted behind such
+/// tags needs the clock: without it, it may be anybody's words.
 fn message(line: &str) -> Option<&str> {
     let (time, direct) = dmesg::split(line);
     if time.is_some() {
