@@ -34,7 +34,6 @@ const PROSE: &[&str] = &[
     "error: libfoo says undefined symbol: bar when the version is wrong",
     "ACSCtl: should have no ReqRedir+ on switch ports",
     "* AMD-Vi: Event logged [IO_PAGE_FAULT device=07:00.0 domain=0x0003 address=0x80000040 flags=0x0020]",
-    "> > AMD-Vi: Event logged [IO_PAGE_FAULT device=07:00.0 domain=0x0003 address=0x80000040 flags=0x0020]",
     "| Xid | 79 | NVRM: Xid (PCI:0000:18:00): 79, GPU has fallen off the bus |",
     "nvidia_peermem         16384  0",
     "nvidia-peermem-ctr:  CrashLoopBackOff",

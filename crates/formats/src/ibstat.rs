@@ -13,13 +13,14 @@ pub const TOOL: Tool = Tool {
     called: "ibstat",
     run: "ibstat",
     gives: Gives::Facts,
-    marks: &[Mark::beginning(&["CA '", "Infiniband device '"])],
+    marks: &[Mark::beginning(&["CA '", "Infiniband device '"]), Mark::line(is_none).begins(&[NONE])],
     commands: &[Command::any("ibstat"), Command::any("ibstatus")],
     files: &["ibstat"],
     read: Some(|b| seen(parse(b))),
     samples: &[
         "CA 'mlx5_0'\n",
         "Infiniband device 'mlx5_0' port 1 status:\n",
+        "Fatal error:  device '*': sys files not found (/sys/class/infiniband/*/ports)\n",
         "root@n:~# sudo /usr/bin/ibstat\ncommand failed\n",
         // Beside a measurement, what tells of the node decides.
         "PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.\nCA 'mlx5_0'\n",
@@ -96,6 +97,19 @@ impl Port {
 pub fn parse(bytes: &[u8]) -> Vec<Ca> {
     read(bytes).items
 }
+
+/// The line that says that there is no adapter, 1-based: what the script ibstatus of infiniband-diags prints where its pattern fits nothing,
+/// `Fatal error:  device '*': sys files not found (/sys/class/infiniband/*/ports)`.
+pub fn none(bytes: &[u8]) -> Option<u32> {
+    let text = decode(bytes);
+    lines(&text).find(|(_, raw)| is_none(raw.trim())).map(|(line, _)| line)
+}
+
+fn is_none(line: &str) -> bool {
+    line.strip_prefix(NONE).is_some_and(|rest| rest.trim_start().starts_with("device '*': sys files not found"))
+}
+
+const NONE: &str = "Fatal error:";
 
 /// Reads either tool's output.
 pub fn read(bytes: &[u8]) -> Kept<Ca> {

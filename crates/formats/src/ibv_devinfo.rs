@@ -13,7 +13,10 @@ pub const TOOL: Tool = Tool {
     called: "ibv_devinfo",
     run: "ibv_devinfo -v",
     gives: Gives::Facts,
-    marks: &[Mark::beginning(&["hca_id:"])],
+    marks: &[
+        Mark::beginning(&["hca_id:"]),
+        Mark::line_with(|l| l == "Failed to open device", "hca_id:").begins(&["Failed to open device"]),
+    ],
     commands: &[Command::any("ibv_devinfo")],
     files: &["ibv_devinfo"],
     read: Some(|b| seen(parse(b))),
@@ -87,6 +90,34 @@ pub struct GidEntry {
     pub kind: Option<String>,
     /// 1-based line.
     pub line: u32,
+}
+
+/// What it says of devices that it cannot show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Refused {
+    /// Devices that could not be opened (libibverbs/examples/devinfo.c, `print_hca_cap`). Their names are not printed.
+    pub devices: u32,
+    /// The first such line, 1-based; 0 where there is none.
+    pub line: u32,
+    /// The line that says that there is no device, 1-based.
+    pub none: Option<u32>,
+}
+
+/// Reads those lines.
+pub fn refused(bytes: &[u8]) -> Refused {
+    let text = decode(bytes);
+    let mut out = Refused::default();
+    for (line, raw) in lines(&text) {
+        match raw.trim() {
+            "Failed to open device" => {
+                out.line = if out.devices == 0 { line } else { out.line };
+                out.devices = out.devices.saturating_add(1);
+            }
+            "No IB devices found" => out.none = out.none.or(Some(line)),
+            _ => {}
+        }
+    }
+    out
 }
 
 /// The adapters of [`read`].
@@ -174,6 +205,15 @@ fn set_port(port: &mut HcaPort, key: &str, value: &str, line: u32) {
 mod tests {
     use super::*;
     use crate::gid::GidClass;
+
+    #[test]
+    fn devices_that_cannot_be_opened_are_counted() {
+        let text = "$ ibv_devinfo\nFailed to open device\nhca_id: mlx5_0\n\tport: 1\nFailed to open device\n";
+        assert_eq!(refused(text.as_bytes()), Refused { devices: 2, line: 2, none: None });
+        assert_eq!(parse(text.as_bytes()).len(), 1);
+        assert_eq!(refused(b"$ ibv_devinfo\nNo IB devices found\n").none, Some(2));
+        assert_eq!(refused(b"It says: Failed to open device\n"), Refused::default());
+    }
 
     #[test]
     fn verbose_and_flat() {

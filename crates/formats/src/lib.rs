@@ -16,6 +16,7 @@ pub mod cpuinfo;
 pub mod cpulist;
 pub mod cpupower;
 mod decimal;
+pub mod df;
 pub mod dlerror;
 pub mod dmesg;
 pub mod dmidecode;
@@ -184,6 +185,7 @@ tools! {
     OsRelease => os_release::TOOL,
     Uname => uname::TOOL,
     Ulimit => ulimit::ULIMIT,
+    Df => df::TOOL,
     Prlimit => ulimit::PRLIMIT,
     Dmidecode => dmidecode::TOOL,
     Cpupower => cpupower::TOOL,

@@ -2,7 +2,7 @@
 
 use crate::error::{ParseError, Why};
 use crate::ib_port::PortState;
-use crate::text::{decode, flag, line_number, lines};
+use crate::text::{decode, flag, line_number, lines, unquoted};
 use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -23,6 +23,7 @@ pub const LINK: Tool = Tool {
     samples: &[
         "[{\"ifname\":\"mlx5_0\",\"port\":1,\"state\":\"ACTIVE\",\"physical_state\":\"LINK_UP\"}]",
         "link mlx5_0/1 state ACTIVE physical_state LINK_UP\n",
+        "link mlx5_0/1 subnet_prefix fe80:0000:0000:0000 lid 3 sm_lid 1 lmc 0 state ACTIVE physical_state LINK_UP\n",
     ],
     once: true,
     ..Tool::NONE
@@ -94,6 +95,10 @@ pub struct RdmaLink {
     pub physical_state: Option<String>,
     /// Network interface, where the port has one.
     pub netdev: Option<String>,
+    /// LID: the kernel gives it of InfiniBand ports only (`fill_port_info`), 65535 where none was assigned.
+    pub lid: Option<u32>,
+    /// The subnet manager's LID.
+    pub sm_lid: Option<u32>,
 }
 
 /// Counters of a port.
@@ -143,11 +148,14 @@ pub fn parse_links(bytes: &[u8]) -> Result<Vec<RdmaLink>, ParseError> {
             let word = |k: &str| o.get(k).and_then(Json::as_str).map(str::to_owned);
             Some(RdmaLink {
                 line,
-                device: word("ifname")?,
+                // Until iproute2 4.20 with its port: `mlx5_0/1`.
+                device: word("ifname")?.split('/').next()?.to_owned(),
                 port: port_of(&o)?,
                 state: word("state").map(|s| PortState::new(&s)),
                 physical_state: word("physical_state"),
                 netdev: word("netdev"),
+                lid: number_of(&o, "lid"),
+                sm_lid: number_of(&o, "sm_lid"),
             })
         })
         .collect())
@@ -202,13 +210,26 @@ fn on_off(word: &str) -> Option<bool> {
     flag(word, "on", "off")
 }
 
-/// `link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev eth0`; older: `0/1: mlx5_0/1: state …`.
+/// `link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev eth0`, of an InfiniBand port
+/// `link mlx5_0/1 subnet_prefix fe80:0000:0000:0000 lid 3 sm_lid 1 lmc 0 state …`; older: `0/1: mlx5_0/1: state …` (iproute2, rdma/link.c).
 fn text_link(raw: &str, line: u32) -> Option<RdmaLink> {
-    let words: Vec<&str> = raw.split_whitespace().collect();
-    let at = words.iter().position(|w| *w == "state")?;
-    let (device, port) = words.get(at.checked_sub(1)?)?.trim_end_matches(':').split_once('/')?;
-    let after = |k: &str| words.iter().position(|w| *w == k).and_then(|i| words.get(i + 1)).map(|w| (*w).to_owned());
+    let mut words = unquoted(raw).split_whitespace().take(LINK_WORDS);
+    let first = words.next()?;
+    let name = match first.strip_suffix(':') {
+        _ if first == "link" => words.next()?,
+        Some(index) if is_port_index(index) => words.next()?,
+        _ => first,
+    };
+    let (device, port) = name.trim_end_matches(':').split_once('/')?;
+    let words: Vec<&str> = words.collect();
+    // The names are at even places: a network interface may be called as anything.
+    let pairs = || words.chunks_exact(2).filter_map(|p| Some((*p.first()?, *p.last()?)));
+    let after = |k: &str| pairs().find(|(name, _)| *name == k).map(|(_, v)| v.to_owned());
+    let number = |k: &str| after(k)?.parse().ok();
+    after("state")?;
     Some(RdmaLink {
+        lid: number("lid"),
+        sm_lid: number("sm_lid"),
         line,
         device: device.to_owned(),
         port: port.parse().ok()?,
@@ -216,6 +237,15 @@ fn text_link(raw: &str, line: u32) -> Option<RdmaLink> {
         physical_state: after("physical_state"),
         netdev: after("netdev"),
     })
+}
+
+/// The words of a port: nine pairs, and as many again for attributes that this does not know.
+const LINK_WORDS: usize = 40;
+
+/// `0/1`
+fn is_port_index(word: &str) -> bool {
+    let is_number = |w: &str| !w.is_empty() && w.bytes().all(|b| b.is_ascii_digit());
+    word.split_once('/').is_some_and(|(device, port)| is_number(device) && is_number(port))
 }
 
 /// The ports of the text form. The last counter of a text that is cut is left out: half a number is another one.
@@ -255,7 +285,11 @@ fn text_counters(line: &str) -> Option<TextCounters<'_>> {
 }
 
 fn port_of(o: &Map<String, Json>) -> Option<u32> {
-    o.get("port")?.as_u64().and_then(|p| p.try_into().ok())
+    number_of(o, "port")
+}
+
+fn number_of(o: &Map<String, Json>, key: &str) -> Option<u32> {
+    o.get(key)?.as_u64().and_then(|n| n.try_into().ok())
 }
 
 fn looks_like_json(text: &str) -> bool {
@@ -309,6 +343,34 @@ mod tests {
         let t = parse_links(b"link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev eth0 \n1/1: mlx5_1/1: state DOWN physical_state DISABLED\n").unwrap();
         assert_eq!((t[0].device.as_str(), t[1].device.as_str(), t[1].port), ("mlx5_0", "mlx5_1", 1));
         assert!(parse_links(b"[{\"ifname\":").is_err());
+    }
+
+    /// The order of iproute2's rdma/link.c (link_parse_cb), with `-d`, too.
+    #[test]
+    fn links_of_infiniband_have_lids() {
+        let text = "$ rdma -d link\n\
+            link mlx5_0/1 subnet_prefix fe80:0000:0000:0000 lid 3 sm_lid 1 lmc 0 state ACTIVE physical_state LINK_UP netdev state netdev_index 4\n\
+            \x20   caps: <SM, TRAP>\n\
+            > 1/1: mlx5_1/1: subnet_prefix fe80:0000:0000:0000 lid 65535 sm_lid 0 lmc 0 state DOWN physical_state DISABLED\n\
+            link mlx5_2/1 state INIT physical_state LINK_UP\n\
+            link mlx5_3/1 rx_write_requests 7\n";
+        let seen: Vec<_> = parse_links(text.as_bytes())
+            .unwrap()
+            .into_iter()
+            .map(|l| (l.line, l.device, l.state, l.lid, l.sm_lid, l.netdev.is_some()))
+            .collect();
+        let of = |line, device: &str, state, lid, sm, netdev| (line, device.to_owned(), Some(state), lid, sm, netdev);
+        assert_eq!(
+            seen,
+            [
+                of(2, "mlx5_0", PortState::Active, Some(3), Some(1), true),
+                of(4, "mlx5_1", PortState::Down, Some(65535), Some(0), false),
+                of(5, "mlx5_2", PortState::Initialize, None, None, false),
+            ]
+        );
+        let json = b"[{\"ifindex\":0,\"port\":1,\"ifname\":\"mlx5_0/1\",\"lid\":3,\"sm_lid\":0,\"state\":\"INIT\",\"physical_state\":\"LINK_UP\"}]";
+        let l = parse_links(json).unwrap();
+        assert_eq!((l[0].device.as_str(), l[0].lid, l[0].sm_lid), ("mlx5_0", Some(3), Some(0)));
     }
 
     #[test]

@@ -69,6 +69,16 @@ pub(crate) fn read<R: Default>(bytes: &[u8], mut line: impl FnMut(&mut R, u32, &
     (reader, text.ends_with('\n'))
 }
 
+/// A line without the marks of a quotation (`> `, `> > `) at its margin; what is indented behind them stays so.
+#[must_use]
+pub fn unquoted(line: &str) -> &str {
+    let mut rest = line;
+    while let Some(inner) = rest.strip_prefix('>') {
+        rest = inner.strip_prefix(' ').unwrap_or(inner);
+    }
+    rest
+}
+
 /// The lines with their 1-based numbers, without line ends.
 pub(crate) fn lines(text: &str) -> Lines<'_> {
     Lines { rest: text, number: 0 }

@@ -91,6 +91,8 @@ impl Driver {
 pub struct Nvidia<'s> {
     /// GPUs that the driver reported. Empty with `asked` unreadable: nobody could ask.
     pub gpus: Vec<Gpu>,
+    /// GPUs that gave nvidia-smi no answer.
+    pub silent: Vec<Silent>,
     /// The query that was read.
     pub asked: Reading<()>,
     /// An answer has as many GPUs as it says are attached: whoever is not in it, the driver does not report. `nvidia-smi -i` shows some of them.
@@ -100,6 +102,19 @@ pub struct Nvidia<'s> {
     topo: OnceLock<Reading<Topo>>,
     /// Driver.
     pub driver: Driver,
+}
+
+/// A GPU that gave nvidia-smi no answer.
+#[derive(Debug, Clone)]
+pub struct Silent {
+    /// Address.
+    pub bdf: Bdf,
+    /// It fell off the bus, or cannot be reached otherwise.
+    pub is_lost: bool,
+    /// NVML's words.
+    pub error: String,
+    /// Where it is said.
+    pub place: Place,
 }
 
 impl<'s> Nvidia<'s> {
@@ -116,6 +131,7 @@ impl<'s> Nvidia<'s> {
         });
         let mut nvidia = Nvidia {
             gpus: Vec::new(),
+            silent: Vec::new(),
             asked: Reading::Unreadable(Place::below(root, "cmd/nvidia-smi"), Why::NotCollected),
             whole: false,
             snapshot: s,
@@ -162,6 +178,13 @@ impl<'s> Nvidia<'s> {
         // The summary shows less than a query.
         for o in s.outputs.iter().filter(|o| o.kind == OutputKind::NvidiaSmiTable) {
             let table = nvidia_smi::parse_table(s.data(o.entry));
+            let of = |g: &nvidia_smi::SilentGpu| Silent {
+                bdf: g.bdf,
+                is_lost: g.is_lost(),
+                error: g.error.clone(),
+                place: Place::of(o.entry).line(g.line),
+            };
+            nvidia.silent.extend(table.silent.iter().map(of));
             if table.driver_version.is_some() || !table.gpus.is_empty() {
                 cut::note(cuts, o.entry, &table.left_out);
                 nvidia.take(of_table(table), o.entry);

@@ -87,6 +87,8 @@ pub struct Node<'s> {
     pub firmware: firmware::Firmware,
     /// RDMA devices.
     pub rdma: Reading<Vec<rdma::RdmaDevice>>,
+    /// What texts say of RDMA devices that they do not show.
+    pub rdma_unshown: rdma::Unshown,
     /// Network interfaces.
     pub net: Reading<Vec<net::NetDev<'s>>>,
     /// Interfaces as texts of tools show them: no list of all, so nothing is absent from it.
@@ -161,6 +163,7 @@ impl<'s> Node<'s> {
             peermem: peermem::Peermem::decode(s),
             numa,
             rdma,
+            rdma_unshown: rdma_text::unshown(s),
             net,
             net_shown,
             net_written: net_written::decode(s, &mut cuts),

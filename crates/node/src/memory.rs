@@ -1,6 +1,6 @@
 //! Limits and settings of memory that RDMA registration and jobs meet.
 
-use linerate_formats::{limits, size, ulimit};
+use linerate_formats::{df, limits, size, ulimit};
 use linerate_snapshot::{OutputKind, Place, Reading, Snapshot, Why};
 
 /// A limit of a process.
@@ -28,7 +28,7 @@ impl std::fmt::Display for Limit {
 pub struct Memory {
     /// Soft and hard limit of locked memory of the process that captured, or of the shell that was asked; shells show the soft one.
     pub memlock: Reading<(Limit, Option<Limit>)>,
-    /// Size of /dev/shm in bytes, from its mount options; without such an option half of the memory, as the kernel does.
+    /// Size of /dev/shm in bytes, from its mount options; without such an option half of the memory, as the kernel does. Else as `df` shows it.
     pub shm_bytes: Reading<u64>,
     /// `kernel.numa_balancing`.
     pub numa_balancing: Reading<u32>,
@@ -54,7 +54,7 @@ impl Memory {
                 })
                 .or(|| by_prlimit(s))
                 .or(|| by_ulimit(s)),
-            shm_bytes: shm(s, &total_kib),
+            shm_bytes: shm(s, &total_kib).or(|| by_df(s)),
             numa_balancing: s.text(root, "proc/sys/kernel/numa_balancing").parse("not a number", |t| t.parse().ok()),
             transparent_hugepages: s
                 .text(root, "sys/kernel/mm/transparent_hugepage/enabled")
@@ -82,6 +82,19 @@ fn shm(s: &Snapshot, total_kib: &Reading<u64>) -> Reading<u64> {
             None => total_kib.known().and_then(|k| k.checked_mul(1024 / 2)),
         }
     })
+}
+
+/// As `df` printed it.
+fn by_df(s: &Snapshot) -> Reading<u64> {
+    let mut out = Reading::Unreadable(Place::below(s.root(), "cmd/df"), Why::NotCollected);
+    for o in s.outputs.iter().filter(|o| o.kind == OutputKind::Df) {
+        let at = Place::of(o.entry);
+        match df::shm(s.data(o.entry)) {
+            Some(size) => return Reading::Known(size.value, at.line(size.line)),
+            None => out = Reading::Unreadable(at, Why::Malformed("no row of /dev/shm".into())),
+        }
+    }
+    out
 }
 
 /// Its own limits, as `prlimit` printed them: not those of a process that its command line names.
@@ -140,6 +153,18 @@ mod tests {
         let entry = s.add_file("pasted/limits.txt", text.as_bytes()).expect("room");
         s.outputs.push(linerate_snapshot::Output { kind, entry, argv: Vec::new(), status: None });
         Memory::decode(&s).memlock
+    }
+
+    #[test]
+    fn shm_as_df_printed_it() {
+        let mut s = Snapshot::new("x");
+        let text = "Filesystem Size Used Avail Use% Mounted on\nshm 64M 20M 45M 31% /dev/shm\n";
+        let entry = s.add_file("pasted/df.txt", text.as_bytes()).expect("room");
+        s.outputs.push(linerate_snapshot::Output { kind: OutputKind::Df, entry, argv: Vec::new(), status: None });
+        let shm = |s: &Snapshot| Memory::decode(s).shm_bytes.known().copied();
+        assert_eq!(shm(&s), Some(64 << 20));
+        s.add_file("proc/mounts", b"tmpfs /dev/shm tmpfs rw,size=1048576k 0 0\n");
+        assert_eq!(shm(&s), Some(1 << 30), "the kernel's own word");
     }
 
     #[test]

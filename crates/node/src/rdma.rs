@@ -114,6 +114,8 @@ pub struct RdmaPort {
     pub active_mtu: Reading<u32>,
     /// Network interface of the port: that of its first GID, or as `rdma link` tells.
     pub netdev: Reading<String>,
+    /// Where a text says that this interface is down (`ibdev2netdev`).
+    pub netdev_down: Option<Place>,
     /// Used entries of the GID table.
     pub gids: Reading<Vec<Gid>>,
     /// Counters by name, from `counters/` and `hw_counters/`.
@@ -214,6 +216,19 @@ impl RdmaDevice {
 
 fn is_zero(gid: &str) -> bool {
     gid.bytes().all(|b| matches!(b, b'0' | b':'))
+}
+
+/// What texts say of RDMA devices that they do not show.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unshown {
+    /// How many devices `ibv_devinfo` could not open, and its first such line.
+    pub refused: Option<(u32, Place)>,
+    /// How many it could open, and its text.
+    pub opened: Option<(usize, Place)>,
+    /// Where a tool that lists devices says that there is none.
+    pub none: Option<Place>,
+    /// Where `show_gids` ends its table without an entry: no port has a GID.
+    pub no_gid: Option<Place>,
 }
 
 pub(crate) fn decode(s: &Snapshot, cuts: &mut Vec<crate::Cut>) -> Reading<Vec<RdmaDevice>> {
@@ -323,6 +338,7 @@ fn port(s: &Snapshot, number: u32, home: EntryId) -> RdmaPort {
         sm_lid: hex("sm_lid"),
         active_mtu: s.missing_always(home, "(active_mtu is not in sysfs)"),
         netdev,
+        netdev_down: None,
         gids,
         counters,
     }

@@ -2,7 +2,7 @@
 //! what sysfs shows. A device that only a text knows is built from the text; what the text does not say stays unreadable.
 
 use crate::cut::{self, Cut};
-use crate::rdma::{Counters, Gid, LinkLayer, PortState, Purpose, RdmaDevice, RdmaPort};
+use crate::rdma::{Counters, Gid, LinkLayer, PortState, Purpose, RdmaDevice, RdmaPort, Unshown};
 use crate::rdma_card;
 use hashbrown::HashSet;
 use linerate_formats::bounds::NET_FUNCTIONS;
@@ -84,6 +84,31 @@ pub(crate) fn join(s: &Snapshot, listed: Reading<Vec<RdmaDevice>>, cuts: &mut Ve
     }
 }
 
+/// What texts say of devices that they do not show.
+pub(crate) fn unshown(s: &Snapshot) -> Unshown {
+    let mut out = Unshown::default();
+    for o in &s.outputs {
+        let (bytes, text) = (s.data(o.entry), Place::of(o.entry));
+        match o.kind {
+            OutputKind::IbvDevinfo => {
+                let refused = ibv_devinfo::refused(bytes);
+                out.none = out.none.or(refused.none.map(|l| text.line(l)));
+                let opened = ibv_devinfo::parse(bytes).len();
+                out.opened = out.opened.or((opened > 0).then_some((opened, text)));
+                out.refused = out.refused.or((refused.devices > 0).then(|| (refused.devices, text.line(refused.line))));
+            }
+            OutputKind::Ibstat => out.none = out.none.or(ibstat::none(bytes).map(|l| text.line(l))),
+            OutputKind::ShowGids => {
+                let listed = show_gids::parse(bytes);
+                let is_empty = listed.is_whole() && listed.entries.items.is_empty();
+                out.no_gid = out.no_gid.or(is_empty.then_some(text));
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
 struct Joined {
     devices: Vec<RdmaDevice>,
     /// Whether devices may be added: not where sysfs listed them.
@@ -148,6 +173,8 @@ impl Joined {
         d.pci = d.pci.or(l.bdf);
         if let Some(port) = port(d, l.port, entry, l.line, grow) {
             put(&mut port.netdev, Some(At::new(l.netdev, l.line)), entry);
+            let is_down = l.state.is_some_and(|s| s.eq_ignore_ascii_case("down"));
+            port.netdev_down = port.netdev_down.or(is_down.then(|| Place::of(entry).line(l.line)));
         }
     }
 
@@ -200,6 +227,10 @@ impl Joined {
             put(&mut port.state, l.state.and_then(|v| state(At::new(v, l.line))), entry);
             put(&mut port.phys_state, l.physical_state.map(|v| At::new((phys(&v), v), l.line)), entry);
             put(&mut port.netdev, l.netdev.map(|v| At::new(v, l.line)), entry);
+            // The kernel has LIDs of InfiniBand ports only (nldev.c, fill_port_info: rdma_protocol_ib).
+            put(&mut port.link_layer, l.lid.map(|_| At::new(LinkLayer::InfiniBand, l.line)), entry);
+            put(&mut port.lid, l.lid.map(|v| At::new(v, l.line)), entry);
+            put(&mut port.sm_lid, l.sm_lid.map(|v| At::new(v, l.line)), entry);
         }
     }
 }
@@ -250,8 +281,16 @@ fn small(a: At<u64>) -> Option<At<u32>> {
 
 /// The kernel's number of a physical state; 0 for a word that it does not use.
 pub(crate) fn phys(word: &str) -> u32 {
-    const NAMES: [(&str, u32); 6] =
-        [("sleep", 1), ("polling", 2), ("disabled", 3), ("linkup", 5), ("link_up", 5), ("linkerrorrecovery", 6)];
+    // As sysfs, infiniband-diags and iproute2 write them.
+    const NAMES: [(&str, u32); 7] = [
+        ("sleep", 1),
+        ("polling", 2),
+        ("disabled", 3),
+        ("linkup", 5),
+        ("link_up", 5),
+        ("linkerrorrecovery", 6),
+        ("link_error_recover", 6),
+    ];
     let word = word.to_ascii_lowercase();
     NAMES.iter().find(|(n, _)| *n == word).map_or(0, |(_, v)| *v)
 }
@@ -316,6 +355,7 @@ fn blank_port(number: u32, entry: EntryId, line: u32) -> RdmaPort {
         sm_lid: unsaid!(),
         active_mtu: unsaid!(),
         netdev: unsaid!(),
+        netdev_down: None,
         gids: unsaid!(),
         counters: Counters::default(),
     }

@@ -85,6 +85,17 @@ pub fn judge(seen: &Seen, all: &[Seen]) -> Judgement {
     Judgement { meaning: m, severity: severity(&m, what_to_do), what_to_do, words: words(seen, &m, asked) }
 }
 
+/// An Xid 45 names the one that it follows: where that one's own line is not in the log, it is known by its number.
+#[must_use]
+pub fn named(seen: Seen, all: &[Seen]) -> Seen {
+    match seen.detail {
+        Detail::After(number) if !all.iter().any(|s| s.gpu == seen.gpu && s.number == number) => {
+            Seen { number, detail: Detail::Number, ..seen }
+        }
+        _ => seen,
+    }
+}
+
 /// The recovery action that the driver named last for this GPU.
 fn recovery(seen: &Seen, all: &[Seen]) -> Option<Recovery> {
     let of = |s: &Seen| match s.detail {

@@ -22,6 +22,7 @@ mod long_text;
 mod manifest;
 mod output;
 mod owners;
+mod quoted;
 pub mod rdma_dump;
 mod reading;
 mod recognise;

@@ -6,6 +6,7 @@ use crate::capture::{self, Options, Progress, Purpose};
 use crate::listing::{Source, SourceKind, of_nodes};
 use crate::long_text::LongText;
 use crate::owners::{Owned, Pasted, by_node};
+use crate::quoted::without_quotes;
 use crate::recognise::{HEAD, is_lfs_stub, output, recognise};
 use crate::redact::secrets;
 use crate::texts::join;
@@ -256,10 +257,7 @@ fn one_text(text: LongText, name: &str, host: Option<&str>) -> Result<Snapshot, 
     let mut s = Snapshot::new(host.unwrap_or(name));
     let why = match kind.gives() {
         Gives::NoFacts(what) => {
-            // Results of benchmarks have words that make their readers look.
-            let for_doctor = kind == Kind::NcclLog || !kind.tool().words.is_empty();
-            let better = if for_doctor { ", but `linerate doctor` reads it" } else { "" };
-            format!("it is {what}: not a source of facts for the audit{better}")
+            format!("it is {what}: not a source of facts for the audit{}", reader(kind))
         }
         Gives::Unknown => not_recognised(&head).to_owned(),
         Gives::Facts | Gives::KernelLog | Gives::Copy(_) => {
@@ -304,7 +302,18 @@ fn not_recognised(bytes: &[u8]) -> &'static str {
     } else if sniff::normalise(head).contains(&0) {
         "it is neither an archive that can be read nor a text"
     } else {
-        "it is not recognised as a tool's output"
+        "it is not recognised as a tool's output (`linerate doctor` looks for known messages in any text)"
+    }
+}
+
+/// Which command reads a text that has no facts.
+fn reader(kind: Kind) -> &'static str {
+    match kind {
+        Kind::NcclLog | Kind::NcclRas => ", but `linerate doctor` reads it",
+        Kind::NcclTests | Kind::Perftest => ", but `linerate bench import` and `linerate doctor` read it",
+        // Results of benchmarks have words that make their readers look.
+        _ if !kind.tool().words.is_empty() => ", but `linerate bench import` reads it",
+        _ => "",
     }
 }
 
@@ -317,7 +326,7 @@ pub(crate) fn text(s: &mut Snapshot, name: &str, kind: Kind, bytes: &[u8]) -> Op
     let whole = bytes.get(..MAX_TEXT as usize).is_none_or(|b| b.len() == bytes.len());
     let kept = bytes.get(..MAX_TEXT as usize).unwrap_or(bytes);
     // Windows and terminals leave their traces in what people paste.
-    let mut kept = sniff::normalise(kept).into_owned();
+    let mut kept = without_quotes(&sniff::normalise(kept), kind).into_owned();
     // A dump's functions are taken from it as it came: packed configuration spaces look like tokens.
     let dump = (kind == Kind::RdmaTopoDump).then(|| kept.clone());
     match copy {

@@ -72,6 +72,7 @@ fn port(node: &Node<'_>, id: FnId, f: &PciFunction<'_>) -> RdmaPort {
         sm_lid: unseen(at),
         active_mtu: unseen(at),
         netdev: unseen(at),
+        netdev_down: None,
         gids: unseen(at),
         counters: Counters::default(),
     }

@@ -175,7 +175,8 @@ fn call(answer: &mut Answer, name: &str, kind: Kind) {
     let nothing = answer.inputs.iter_mut().find(|i| i.name == name && i.kind == NOTHING_KNOWN);
     if let (Some(input), Gives::NoFacts(what)) = (nothing, kind.gives()) {
         kind.tool().called.clone_into(&mut input.kind);
-        input.remarks.push(format!("it is {what}: its lines are not searched"));
+        let reader = if kind.tool().words.is_empty() { "" } else { "; `linerate bench import` reads it" };
+        input.remarks.push(format!("it is {what}: its lines are not searched{reader}"));
     }
 }
 

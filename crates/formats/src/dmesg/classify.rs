@@ -8,6 +8,7 @@ use super::mlx5;
 use super::probe;
 use super::shape;
 use crate::nvidia_proc::version_line;
+use crate::pci::Bdf;
 use crate::text::{after, leading_number};
 use crate::xid;
 
@@ -17,7 +18,7 @@ pub(super) mod subject {
     pub(in super::super) const NVIDIA: u8 = 2;
     pub(in super::super) const PCI: u8 = 4;
     pub(in super::super) const MODULES: u8 = 8;
-    pub(in super::super) const MLX5: u8 = 16;
+    pub(in super::super) const MLX: u8 = 16;
     pub(in super::super) const BOOT: u8 = 32;
     pub(in super::super) const DRIVERS: u8 = 64;
     pub(in super::super) const ALL: u8 = u8::MAX;
@@ -39,7 +40,7 @@ pub(super) fn classify_as(message: &str, subjects: u8) -> Option<Event> {
         (subject::NVIDIA, nvidia),
         (subject::PCI, pci),
         (subject::MODULES, modules),
-        (subject::MLX5, of_mlx5),
+        (subject::MLX, mlx),
         (subject::BOOT, boot),
         (subject::DRIVERS, probe::read),
     ];
@@ -140,10 +141,21 @@ fn nvidia(m: &str) -> Option<Event> {
     if rest.contains("RmInitAdapter failed") || rest.contains("rm_init_adapter failed") {
         return Some(Event::NvidiaInitFailed { bdf: first_bdf(rest) });
     }
+    if let Some(bdf) = lost(rest) {
+        return Some(Event::GpuLost { bdf });
+    }
     if rest.starts_with("API mismatch") {
         return Some(Event::NvidiaVersionMismatch);
     }
     version_line(rest).map(|(version, flavour)| Event::NvidiaDriver { version, flavour })
+}
+
+/// `GPU 0000:18:00.0: GPU has fallen off the bus.` (osinit.c), and the last of three lines of `The NVIDIA GPU 0000:18:00.0 (PCI ID: …) installed in
+/// this system has fallen off the bus and is not responding to commands.` (nv-pci.c).
+fn lost(rest: &str) -> Option<Option<Bdf>> {
+    let (before, after) = rest.split_once("fallen off the bus")?;
+    let ends = matches!(after.trim_end_matches(['.', ' ']), "" | " and is not responding to commands");
+    ends.then(|| first_bdf(before))
 }
 
 /// `0000:c1:00.0): 12028, Non-fatal, Link 32 egress …`, as NVSWITCH_PRINT_SXID prints it.
@@ -297,7 +309,10 @@ fn modules(m: &str) -> Option<Event> {
     Some(Event::LockdownDenied(denied.split(';').next().unwrap_or(denied).trim().to_owned()))
 }
 
-fn of_mlx5(m: &str) -> Option<Event> {
+fn mlx(m: &str) -> Option<Event> {
+    if let Some((address, rest)) = m.strip_prefix("mlx4_core ").and_then(|r| r.split_once(": ")) {
+        return rest.starts_with("Internal error detected").then(|| Event::Mlx4Fault { bdf: address.parse().ok() });
+    }
     if !m.starts_with("mlx5_core") {
         return None;
     }

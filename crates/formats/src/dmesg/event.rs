@@ -75,6 +75,19 @@ pub enum Mlx5Event {
     CommandLate(String),
 }
 
+impl Mlx5Event {
+    /// Whether the card or its firmware reports a fault of its own (drivers/net/ethernet/mellanox/mlx5/core/health.c, cmd.c). A command that is answered
+    /// `failed, status bad parameter` asks for what this firmware has not: frequent, and harmless.
+    #[must_use]
+    pub fn is_fault(&self) -> bool {
+        match self {
+            Mlx5Event::Health(_) => true,
+            Mlx5Event::CommandFailed(text) => text.contains("timeout"),
+            _ => false,
+        }
+    }
+}
+
 /// What a line says.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub enum Event {
@@ -285,6 +298,11 @@ pub enum Event {
         /// GPU.
         bdf: Option<Bdf>,
     },
+    /// A GPU no longer answers on the bus; the driver says so without an Xid.
+    GpuLost {
+        /// GPU; the driver's older form names it in another line.
+        bdf: Option<Bdf>,
+    },
     /// User-space and kernel parts of the NVIDIA driver differ.
     NvidiaVersionMismatch,
     /// A module parameter that does not exist.
@@ -301,8 +319,25 @@ pub enum Event {
         /// What.
         event: Mlx5Event,
     },
+    /// The firmware of a card of mlx4 ended (drivers/net/ethernet/mellanox/mlx4/catas.c).
+    Mlx4Fault {
+        /// Device.
+        bdf: Option<Bdf>,
+    },
     /// The kernel is locked down, by e.g. `EFI Secure Boot`.
     LockedDown(String),
     /// Lockdown denied something.
     LockdownDenied(String),
+}
+
+impl Event {
+    /// The card, where an RDMA NIC reports a fault of its own; `Some(None)`: the line names no card.
+    #[must_use]
+    pub fn nic_fault(&self) -> Option<Option<Bdf>> {
+        match self {
+            Event::Mlx5 { bdf, event } => event.is_fault().then_some(*bdf),
+            Event::Mlx4Fault { bdf } => Some(*bdf),
+            _ => None,
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! What comes before the message.
 
+use crate::text::unquoted;
 use crate::{host_name, printed};
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
@@ -54,7 +55,7 @@ pub fn split(raw: &str) -> (Option<Time<'_>>, &str) {
 /// Separates what comes before the message. Prefixes stack (`Nov 21 … host kernel: [ 0.1] text`), so they are taken off one by one; seconds since
 /// boot win over a date, and the name that the log itself has over that of the machine that printed it.
 pub fn head(raw: &str) -> Head<'_> {
-    let raw = raw.trim();
+    let raw = unquoted(raw.trim()).trim_start();
     let (tag, mut rest) = tagged(raw).map_or((None, raw), |(host, rest)| (Some(host), rest));
     let (mut time, mut host) = (None, None);
     for _ in 0..6 {

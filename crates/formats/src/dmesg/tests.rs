@@ -300,6 +300,11 @@ fn cases() -> Vec<(&'static str, Event)> {
             "pcieport 0000:00:03.1:   device [1022:1453] error status/mask=00001000/00006000",
             E::Bound(of("00:03.1", DriverClass::Port)),
         ),
+            "mlx4_core 0000:07:00.0: Internal error detected:",
+            E::Mlx4Fault { bdf: bdf("07:00.0") },
+        ),
+        ("NVRM: GPU 0000:18:00.0: GPU has fallen off the bus.", E::GpuLost { bdf: bdf("18:00.0") }),
+        ("NVRM: fallen off the bus and is not responding to commands.", E::GpuLost { bdf: None }),
         ("Kernel is locked down from EFI Secure Boot; see man kernel_lockdown.7", E::LockedDown("EFI Secure Boot".into())),
         (
             "Lockdown: setpci: direct PCI access is restricted; see man kernel_lockdown.7",

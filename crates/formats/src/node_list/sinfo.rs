@@ -45,6 +45,8 @@ struct Head {
     time: Option<usize>,
     /// A column that may be empty: those behind it count from the end.
     gap: Option<usize>,
+    /// Where the nodes begin in each line, where nothing but that tells a row from a sentence: `REASON NODELIST` of a format.
+    margin: Option<usize>,
 }
 
 impl Head {
@@ -55,7 +57,9 @@ impl Head {
         let is_head = all.iter().all(|w| w.bytes().all(|b| b.is_ascii_uppercase() || b"_:()/%".contains(&b)));
         let (state, reason, time) = (at("STATE"), at("REASON"), at("TIMESTAMP"));
         let placed = reason.is_none_or(|r| r == 0 || r + 1 == all.len());
-        let says = state.is_some() || reason == Some(0) && time.is_some();
+        let alone = all.as_slice() == ["REASON", "NODELIST"];
+        let says = state.is_some() || reason == Some(0) && time.is_some() || alone;
+        let margin = if alone { line.find("NODELIST") } else { None };
         let gap = at("RESERVATION").or_else(|| at("AVAIL_FEATURES"));
         (is_head && placed && says).then_some(Head {
             columns: all.len(),
@@ -65,6 +69,7 @@ impl Head {
             reason,
             time,
             gap,
+            margin,
         })
     }
 
@@ -86,6 +91,9 @@ impl Head {
             None => &[],
         };
         let nodes = word(self.nodes).filter(|n| is_list(n))?;
+        if self.margin.is_some_and(|at| raw.get(at..).map(str::trim_end) != Some(nodes)) {
+            return None;
+        }
         let is_number = |w: &str| w.bytes().all(|b| b.is_ascii_digit());
         if self.count.is_some_and(|at| !word(at).is_some_and(is_number)) {
             return None;
@@ -180,6 +188,9 @@ gpu*         up   infinite 1-infinite   no       NO        all      2        dow
 gpu*         up   infinite 1-infinite   no       NO        all      1     planned       tests gpu013
 PARTITION AVAIL  TIMELIMIT   NODES(A/I/O/T) NODELIST
 gpu*         up   infinite        28/1/1/30 gpu[001-030]
+REASON                                  NODELIST            
+Low RealMemory                          gpu[014-016]        
+The nodes went into drain at gpu017
 ";
 
     #[test]
@@ -196,6 +207,7 @@ gpu*         up   infinite        28/1/1/30 gpu[001-030]
             (13, "gpu[003,009]", Some(false), Some("Not responding")),
             (16, "gpu[011-012]", Some(false), None),
             (17, "gpu013", Some(true), None),
+            (21, "gpu[014-016]", Some(false), Some("Low RealMemory")),
         ];
         assert_eq!(got, want);
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 /// `nvidia-smi nvlink -e`, `nvidia-smi pci -gErrCnt`.
 pub const COUNTERS: Tool = Tool {
     name: "nvidia-smi-counters",
-    called: "nvidia-smi nvlink -e, nvidia-smi pci -gErrCnt",
+    called: "nvidia-smi nvlink -e or pci -gErrCnt",
     run: "nvidia-smi nvlink -e; nvidia-smi pci -gErrCnt; nvidia-smi pci -gCnt",
     gives: Gives::Facts,
     marks: &[

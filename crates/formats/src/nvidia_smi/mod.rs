@@ -17,7 +17,7 @@ pub use list::{ListedGpu, ListedInstance, parse_list};
 pub use nvlink::{GpuLinks, NVLINK, parse_nvlink};
 pub use query_text::parse_query;
 pub use query_xml::parse_xml;
-pub use table::{Table, TableGpu, parse_table};
+pub use table::{SilentGpu, Table, TableGpu, parse_table};
 pub use topo::{Affinities, NicName, P2pStatus, PathKind, Topo, TopoP2p, TopoRow, parse_p2p, parse_topo};
 
 use crate::bounds::LeftOut;
@@ -92,10 +92,16 @@ pub const TABLE: Tool = Tool {
     run: "nvidia-smi",
     gives: Gives::Facts,
     // Scripts of jobs print it above what matters more.
-    marks: &[Mark::aside(|l| starts(l, &["| NVIDIA-SMI"])).begins(&["| NVIDIA-SMI"])],
+    marks: &[
+        Mark::aside(|l| starts(l, &["| NVIDIA-SMI"])).begins(&["| NVIDIA-SMI"]),
+        Mark::aside(|l| table::silent(l, 0).is_some()).begins(&[table::SILENT]),
+    ],
     commands: &[Command { program: "nvidia-smi", args: Args::None }],
     read: Some(|b| seen(parse_table(b))),
-    samples: &["| NVIDIA-SMI 450.80.02    Driver Version: 450.80.02    CUDA Version: 11.0     |\n"],
+    samples: &[
+        "| NVIDIA-SMI 450.80.02    Driver Version: 450.80.02    CUDA Version: 11.0     |\n",
+        "Unable to determine the device handle for GPU 0000:03:00.0: GPU is lost.  Reboot the system to recover this GPU\n",
+    ],
     once: true,
     ..Tool::NONE
 };

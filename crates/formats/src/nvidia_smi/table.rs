@@ -14,6 +14,8 @@ pub struct Table {
     pub cuda_version: Option<At<String>>,
     /// GPUs in the order of the table.
     pub gpus: Vec<TableGpu>,
+    /// GPUs that give no answer.
+    pub silent: Vec<SilentGpu>,
     /// GPUs beyond the limit.
     pub left_out: Vec<LeftOut>,
 }
@@ -37,6 +39,38 @@ pub struct TableGpu {
     pub memory_total_mib: Option<At<u64>>,
     /// `MIG M.`, from the third row: `Enabled`, `Disabled`, `N/A`. Old drivers have no such row.
     pub mig_mode: Option<At<String>>,
+}
+
+/// A GPU that the tool cannot ask: `Unable to determine the device handle for GPU 0000:03:00.0: GPU is lost.  Reboot the system to recover this GPU`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SilentGpu {
+    /// 1-based line.
+    pub line: u32,
+    /// Address.
+    pub bdf: Bdf,
+    /// NVML's words for its error: `GPU is lost`, `Unknown Error`.
+    pub error: String,
+}
+
+impl SilentGpu {
+    /// NVML_ERROR_GPU_IS_LOST: it fell off the bus or cannot be reached otherwise (nvml.h). Other errors may have other reasons.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.error == "GPU is lost"
+    }
+}
+
+/// What its line begins with.
+pub(super) const SILENT: &str = "Unable to determine the device handle for GPU";
+
+/// `… GPU 0000:03:00.0: Unknown Error`; since 570 `… GPU0: 0000:03:00.0: Unknown Error`.
+pub(super) fn silent(line: &str, number: u32) -> Option<SilentGpu> {
+    let rest = line.strip_prefix(SILENT)?;
+    let mut parts = rest.split(": ");
+    let bdf = parts.by_ref().take(2).find_map(|p| p.trim().parse().ok())?;
+    let said = parts.next()?.trim();
+    let error = said.split_once('.').map_or(said, |(first, _)| first);
+    (error.len() <= 64).then(|| SilentGpu { line: number, bdf, error: error.to_owned() })
 }
 
 impl TableGpu {
@@ -74,6 +108,10 @@ pub fn parse_table(bytes: &[u8]) -> Table {
         if raw.contains("NVIDIA-SMI") {
             out.driver_version = out.driver_version.or_else(|| after(&["Driver Version:", "KMD Version:"]));
             out.cuda_version = out.cuda_version.or_else(|| after(&["CUDA Version:", "CUDA UMD Version:"]));
+        }
+        if let Some(gpu) = silent(raw.trim(), line).filter(|_| out.silent.len() < GPUS) {
+            out.silent.push(gpu);
+            continue;
         }
         let cells: Vec<&str> = raw.split('|').map(str::trim).take(8).collect();
         if let Some(gpu) = gpu(&cells, line) {
@@ -153,5 +191,21 @@ mod tests {
         assert_eq!((t.gpus[0].whole_name(), t.gpus[0].persistence.as_deref()), (None, Some("Off")));
         let two = format!("{table}{}", table.replace("07:00", "08:00"));
         assert_eq!(parse_table(two.as_bytes()).gpus.len(), 1);
+    }
+
+    #[test]
+    fn gpus_that_give_no_answer() {
+        let text = "$ nvidia-smi\nUnable to determine the device handle for GPU 0000:03:00.0: GPU is lost.  Reboot the system to recover this GPU\n\
+            Unable to determine the device handle for GPU1: 0000:0B:00.0: Unknown Error\n\
+            Unable to determine the device handle for GPU is what it says\n";
+        let all = parse_table(text.as_bytes()).silent;
+        let seen: Vec<_> = all.iter().map(|g| (g.line, g.bdf.to_string(), g.error.as_str(), g.is_lost())).collect();
+        assert_eq!(
+            seen,
+            [
+                (2, "0000:03:00.0".to_owned(), "GPU is lost", true),
+                (3, "0000:0b:00.0".to_owned(), "Unknown Error", false)
+            ]
+        );
     }
 }

@@ -40,7 +40,8 @@ impl Marks<'_> {
             }
         }
         let document = match first_content.map(str::as_bytes) {
-            Some([b'<', b'?' | b'!' | b'a'..=b'z', ..]) => Some(self.xml()),
+            // Markup of a page (`<details>`, `<!-- … -->`) is the root of no document that is read: its lines say what is below.
+            Some([b'<', b'?' | b'!' | b'a'..=b'z' | b'A'..=b'Z', ..]) => self.xml().map(Some),
             Some([b'{', ..]) if looks_like_json(self.text) => Some(self.json()),
             Some([b'[', ..]) if opens_array(self.text, first_content) && looks_like_json(self.text) => {
                 Some(self.json())
@@ -51,7 +52,8 @@ impl Marks<'_> {
             let by = self.lines();
             by.own.or_else(|| self.whole()).or(by.aside)
         });
-        by_content.or(command).or_else(|| by_name(self.kinds, name, document.is_some()))
+        let is_document = document.is_some() || first_content.is_some_and(|l| l.starts_with("<?xml"));
+        by_content.or(command).or_else(|| by_name(self.kinds, name, is_document))
     }
 
     /// By a text that is one line.

@@ -1,6 +1,6 @@
 //! `gpumem/memory-errors`.
 
-use super::no_own_gpu;
+use super::no_shown_gpu;
 use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::gpu::Gpu;
 use linerate_snapshot::Reading;
@@ -15,7 +15,7 @@ pub(super) static RULE: Rule = Rule {
     title: "No GPU lost data, waits for a reset, or has memory that cannot be repaired",
     severity: Severities::up_to(Severity::Low, Severity::High),
     roles: Roles::ALL,
-    effect: Effect::direction_only("a job that met the error ended or computed with its data lost; speed is not touched"),
+    effect: Effect::direction_only("an error that was not corrected ended the program that met it; a replacement that waits costs nothing"),
     sources: &[
         MANAGEMENT,
         Source { title: "nvidia-smi: ECC Errors, Remapped Rows, Retired Pages", at: "https://docs.nvidia.com/deploy/nvidia-smi/index.html" },
@@ -45,7 +45,7 @@ the vendor's field diagnostics and have the GPU replaced.",
 };
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
-    if no_own_gpu(cx, out) {
+    if no_shown_gpu(cx, out) {
         return;
     }
     let nvidia = &cx.node.nvidia;

@@ -6,6 +6,7 @@ mod driver_init;
 mod driver_loaded;
 mod gpu_query_agrees;
 mod memory_errors;
+mod nvlink_errors;
 mod nvlink_fabric;
 mod open_module;
 mod paths;
@@ -36,6 +37,7 @@ pub(crate) static RULES: &[&Rule] = &[
     &memory_errors::RULE,
     &burn_errors::RULE,
     &nvlink_fabric::RULE,
+    &nvlink_errors::RULE,
     &pcie_replays::RULE,
 ];
 
@@ -51,6 +53,12 @@ pub(crate) fn gpudirect(cx: &Cx<'_>) -> Option<bool> {
 /// GPUs that this system uses itself: not bound to vfio-pci, not virtual functions.
 fn own_gpus<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a PciFunction<'a>> {
     cx.node.pci.nvidia_gpus().map(|(_, f)| f).filter(|f| !f.is_vf() && !f.driven_by("vfio-pci"))
+}
+
+/// As [`no_own_gpu`], for what nvidia-smi alone shows: the GPUs that it lists are this system's own, whether or not the source has a list of PCI functions.
+pub(crate) fn no_shown_gpu(cx: &Cx<'_>, out: &mut Findings) -> bool {
+    let shown = cx.node.pci.seen.is_none() && !cx.node.nvidia.gpus.is_empty();
+    !shown && no_own_gpu(cx, out)
 }
 
 /// Answers where this system uses no GPU itself: `true` if it answered.

@@ -1,6 +1,6 @@
 //! `gpumem/nvlink-fabric`.
 
-use super::no_own_gpu;
+use super::no_shown_gpu;
 use crate::{Action, Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_formats::clip::clip;
 use linerate_node::context::Role;
@@ -49,7 +49,7 @@ It depends on where the fabric manager of the machine runs:
 };
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
-    if no_own_gpu(cx, out) {
+    if no_shown_gpu(cx, out) {
         return;
     }
     let gpus = &cx.node.nvidia.gpus;

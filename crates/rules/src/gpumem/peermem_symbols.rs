@@ -15,6 +15,10 @@ pub(super) static RULE: Rule = Rule {
     sources: &[
         PEERMEM,
         Source {
+            title: "nv_peer_memory: README, built against MLNX_OFED and the NVIDIA driver; superseded by nvidia-peermem from R470",
+            at: "https://github.com/Mellanox/nv_peer_memory",
+        },
+        Source {
             title: "gpu-operator issue 2868: disagrees about version of symbol ib_register_peer_memory_client",
             at: "https://github.com/NVIDIA/gpu-operator/issues/2868",
         },
@@ -34,7 +38,7 @@ prints nothing. `nv_get_p2p_free_callback … invalid context` is harmless.
 `dmesg | grep -i -E 'peer.?mem|ib_register_peer'`; `modprobe nvidia-peermem; echo $?`.
 
 ## Fix
-Rebuild or reinstall the NVIDIA driver after the RDMA stack, then load the module. With the kernel's own stack use DMA-BUF.",
+nvidia-peermem: rebuild or reinstall the NVIDIA driver after the RDMA stack, then load the module. nv_peer_mem (drivers before 470): rebuild the package nv_peer_memory itself. With the kernel's own stack use DMA-BUF.",
     myths: &[Myth {
         claim: "`Invalid argument` from modprobe nvidia-peermem is a bug of the driver.",
         truth: "The module was built where the RDMA stack had no peer-memory interface; it can then only refuse.",
@@ -50,6 +54,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let loaded = cx.node.peermem.nvidia_peermem.loaded.known().is_some();
     let said = count(cx.node.kernel.events(|e| match e {
         Event::SymbolMismatch { module, symbol } if is_peer(module) => Some((
+            is_legacy(module),
             format!("{module} was built against another {} (version of symbol {symbol})", owner(symbol).what()),
             Severity::High,
             Some(owner(symbol)),
@@ -61,28 +66,59 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 Some(-22) => format!("{module} was built against another {what} (symbol {symbol})"),
                 _ => format!("{module} needs {symbol}, which the running {what} does not export"),
             };
-            Some((text, Severity::High, Some(owner(symbol))))
+            Some((is_legacy(module), text, Severity::High, Some(owner(symbol))))
         }
         // The callback came after the program's own cleanup: memory was freed while registered, nothing is broken.
         Event::Peermem { error: true, text } => {
-            Some((clip(text, 140), if text.contains("invalid context") { Severity::Info } else { Severity::Low }, None))
+            let severity = if text.contains("invalid context") { Severity::Info } else { Severity::Low };
+            Some((text.starts_with(LEGACY), clip(text, 140), severity, None))
         }
         _ => None,
     }));
-    for ((text, severity, owner), count, place) in said {
+    for ((legacy, text, severity, owner), count, place) in said {
         // What failed at first and is loaded now was repaired since.
         let severity = if loaded && severity == Severity::High { Severity::Low } else { severity };
         let times = if count > 1 { format!(" ({count} times)") } else { String::new() };
         let now = if loaded { "; the module is loaded now" } else { "" };
-        let f = out.fail(Subject::Module("nvidia_peermem".into()), format_args!("{text}{times}{now}"));
+        let module = if legacy { LEGACY } else { "nvidia_peermem" };
+        let f = out.fail(Subject::Module(module.into()), format_args!("{text}{times}{now}"));
         f.severity(severity).at(place);
         if severity > Severity::Info {
-            f.fix(|| remedy(owner));
+            f.fix(|| if legacy { legacy_remedy(owner) } else { remedy(owner) });
         }
     }
     if out.is_empty() {
         silent_log(cx, "no complaint about peer memory", out);
     }
+}
+
+/// Mellanox's module of before R470, in a package of its own: nv_peer_memory.
+const LEGACY: &str = "nv_peer_mem";
+
+fn is_legacy(module: &str) -> bool {
+    module.replace('-', "_") == LEGACY
+}
+
+/// nv_peer_mem is built on the node, against the RDMA stack and the driver's sources; R470 and later have nvidia-peermem in its place.
+fn legacy_remedy(owner: Option<Owner>) -> Remedy {
+    let (summary, what): (&str, &str) = match owner {
+        Some(Owner::RdmaStack) => (
+            "see that MLNX_OFED's own ib_core is loaded (ofed_info -s; /etc/init.d/openibd restart), then rebuild nv_peer_memory against it; with driver 470 or later use nvidia-peermem",
+            "nv_peer_memory rebuilt for the installed MLNX_OFED",
+        ),
+        Some(Owner::Driver) => (
+            "load the nvidia module first, and rebuild nv_peer_memory against the sources of this driver; with driver 470 or later use nvidia-peermem",
+            "nv_peer_memory rebuilt for the installed NVIDIA driver",
+        ),
+        Some(Owner::Kernel) => (
+            "rebuild nv_peer_memory for the running kernel; with driver 470 or later use nvidia-peermem",
+            "nv_peer_memory rebuilt for the running kernel",
+        ),
+        None => return remedy(None),
+    };
+    Remedy::software(summary, what)
+        .because("the RDMA stack and its users are stopped as its modules are loaded again")
+        .prove("sys/module/nv_peer_mem/version")
 }
 
 /// Whose a symbol is that a peer-memory module needs.

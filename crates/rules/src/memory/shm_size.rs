@@ -20,12 +20,12 @@ pub(super) static RULE: Rule = Rule {
             at: "https://docs.docker.com/engine/containers/run/",
         },
     ],
-    reads: &["proc/mounts", "proc/meminfo"],
+    reads: &["proc/mounts", "proc/meminfo", "df -h /dev/shm"],
     docs: "\
 ## What it checks
 The size of /dev/shm in the mount namespace of the capture: the container's, if it ran in one. 64 MiB or less, the default of container runtimes, is
 information where nothing shows that jobs run in that container: a monitor's own /dev/shm says nothing about a job's. It is medium where the
-captured process has NCCL's variables, as a job's has, or where the mounts were pasted. On a host the default is half of the memory.
+captured process has NCCL's variables, as a job's has, or where the mounts, or an output of `df`, were pasted. On a host the default is half of the memory.
 
 ## Why it matters
 Ranks of one node exchange data through /dev/shm, and data loaders of frameworks do as well.
@@ -45,10 +45,13 @@ Docker: --shm-size or --ipc=host. Kubernetes: an emptyDir with `medium: Memory` 
 const CONTAINER_DEFAULT: u64 = 64 << 20;
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
-    if cx.no_subjects(cx.node.pci.nvidia_gpus().next().is_some(), "GPU", out) {
+    let shm = &cx.node.memory.shm_bytes;
+    // Who shows the size of /dev/shm alone asks because a job met it.
+    let asked = cx.node.pci.seen.is_none() && cx.is_pasted(shm.place());
+    let any = asked || cx.node.pci.nvidia_gpus().next().is_some() || !cx.node.nvidia.gpus.is_empty();
+    if cx.no_subjects(any, "GPU", out) {
         return;
     }
-    let shm = &cx.node.memory.shm_bytes;
     match shm.known() {
         Some(b) if *b <= CONTAINER_DEFAULT => {
             let Some(of_job) = job(cx) else {

@@ -3,6 +3,8 @@
 use super::PCI_REGS;
 use crate::sources::linux;
 use crate::{Cx, Effect, Findings, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
+use linerate_formats::clip::clip;
+use linerate_formats::pci::Bdf;
 use linerate_node::pci::Kind;
 use linerate_snapshot::Place;
 
@@ -19,11 +21,16 @@ pub(super) static RULE: Rule = Rule {
         },
         linux!("include/linux/pci.h", "PCI_POSSIBLE_ERROR, reads that fail return all ones"),
         PCI_REGS,
+        Source {
+            title: "NVML: NVML_ERROR_GPU_IS_LOST, the GPU has fallen off the bus or has otherwise become inaccessible",
+            at: "https://docs.nvidia.com/deploy/nvml-api/group__nvmlDeviceEnumvs.html",
+        },
     ],
-    reads: &["sys/bus/pci/devices/*/config", "lspci"],
+    reads: &["sys/bus/pci/devices/*/config", "lspci", "nvidia-smi"],
     docs: "\
 ## What it checks
-Whether the configuration space of any function reads as all ones: every byte ff, `rev ff`, `Unknown header type 7f`.
+Whether the configuration space of any function reads as all ones: every byte ff, `rev ff`, `Unknown header type 7f`. And whether nvidia-smi says that a GPU is lost; other
+errors of a GPU that it cannot ask are unknown here.
 
 ## Why it matters
 That is what a read returns when nobody answers: the device fell off the bus (link down, power, overheating, a fatal error), or sleeps in D3cold.
@@ -41,6 +48,10 @@ temperature, reseat, then replace.",
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     let pci = &cx.node.pci;
+    lost(cx, out);
+    if !out.is_empty() && pci.functions.is_empty() {
+        return;
+    }
     if cx.no_subjects(!pci.functions.is_empty(), "function", out) {
         return;
     }
@@ -53,16 +64,14 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             }
             continue;
         };
+        if cx.node.nvidia.silent.iter().any(|g| g.bdf == f.bdf && g.is_lost) {
+            continue;
+        }
         let finding = out.fail(f.bdf, format_args!("does not answer: {} reads as all ones", cx.node.name_of(f))).at(at);
         let path = f.is_endpoint_of_path() || matches!(f.kind, Kind::Bridge | Kind::NvSwitch | Kind::Unknown);
-        finding.severity(if path { Severity::Critical } else { Severity::Medium }).fix(|| {
-            Remedy::physical(
-                "drain the node and power-cycle it; then check power, temperature and seating of the device",
-                format!("power-cycle; inspect {}", f.bdf),
-            )
-            .because("takes the node down")
-            .prove(format!("sys/bus/pci/devices/{}/config", f.bdf))
-        });
+        finding
+            .severity(if path { Severity::Critical } else { Severity::Medium })
+            .fix(|| power_cycle(f.bdf).prove(format!("sys/bus/pci/devices/{}/config", f.bdf)));
     }
     if out.is_empty() {
         match answered {
@@ -74,4 +83,39 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             }
         };
     }
+}
+
+/// GPUs that nvidia-smi lists and cannot ask.
+fn lost(cx: &Cx<'_>, out: &mut Findings) {
+    let pci = &cx.node.pci;
+    for (n, g) in cx.node.nvidia.silent.iter().enumerate() {
+        // Two runs say the same, and an empty configuration space says more than an unknown error.
+        let again = cx.node.nvidia.silent.iter().take(n).any(|o| o.bdf == g.bdf);
+        let shown = !g.is_lost && pci.find(g.bdf).is_some_and(|id| pci.get(id).silent.is_some());
+        if again || shown {
+            continue;
+        }
+        if g.is_lost {
+            out.fail(
+                g.bdf,
+                "nvidia-smi says that this GPU is lost: it fell off the bus, or cannot be reached otherwise",
+            )
+            .at(g.place)
+            .fix(|| power_cycle(g.bdf).prove("nvidia-smi"));
+        } else {
+            let error = clip(&g.error, 64);
+            out.unknown(g.bdf, format_args!("gives nvidia-smi no answer: {error}")).at(g.place).see(format_args!(
+                "dmesg as root (Xid, `fallen off the bus`, RmInitAdapter), and lspci -vvs {}",
+                g.bdf
+            ));
+        }
+    }
+}
+
+fn power_cycle(device: Bdf) -> Remedy {
+    Remedy::physical(
+        "drain the node and power-cycle it; then check power, temperature and seating of the device",
+        format!("power-cycle; inspect {device}"),
+    )
+    .because("takes the node down")
 }

@@ -19,11 +19,12 @@ pub(super) static RULE: Rule = Rule {
             at: "https://github.com/torvalds/linux/tree/master/drivers/infiniband/hw/mlx5",
         },
     ],
-    reads: &["sys/bus/pci/devices/*/{vendor,class,driver}", "sys/class/infiniband/*/device"],
+    reads: &["sys/bus/pci/devices/*/{vendor,class,driver}", "sys/class/infiniband/*/device", "ibstat", "ibv_devinfo"],
     docs: "\
 ## What it checks
 Each NVIDIA/Mellanox network function (physical, or one that a virtual machine was given) has an entry in /sys/class/infiniband.
-Functions bound to vfio-pci and virtual functions on their host are not judged. A function that no GPU is near is information only.
+Functions bound to vfio-pci and virtual functions on their host are not judged. A function that no GPU is near is information only. Where the source has no list of PCI functions:
+whether a tool that lists RDMA devices (`ibstatus`, `ibv_devinfo`) says that there is none.
 
 ## Why it matters
 The Ethernet or IPoIB interface may work while RDMA does not: mlx5_core makes the network interface, mlx5_ib the RDMA device.
@@ -52,6 +53,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         out.unknown(f.bdf, "ConnectX-7 of a B200 or B300 baseboard: a NIC, or one of the functions that manage NVLink; its VPD says which, and was not read")
             .at(f.vpd.place())
             .see("capture as root, or `lspci -vvv -s ADDRESS` as root: the field SMDL=SW_MNG of the VPD marks NVLink management");
+    }
+    if none_at_all(cx, out) {
+        return;
     }
     if cx.no_subjects(nics().next().is_some(), "RDMA NIC", out) {
         return;
@@ -82,6 +86,23 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             None => missing(cx, id, f, out),
         };
     }
+}
+
+/// Answers where nothing but a tool's word is there, and it says that there is no device: `true` if it answered.
+fn none_at_all(cx: &Cx<'_>, out: &mut Findings) -> bool {
+    let Some(place) =
+        cx.node.rdma_unshown.none.filter(|_| cx.node.pci.seen.is_none() && cx.node.rdma.known().is_none())
+    else {
+        return false;
+    };
+    out.fail(Subject::Node, "the tool finds no RDMA device here").severity(Severity::Medium).at(place).fix(|| {
+        Remedy::investigate(
+            "find out whether the machine has an RDMA NIC (lspci -d 15b3:), whether its driver started it (dmesg), and whether the container was given it",
+            "NIC, its driver's lines in the kernel log, namespaces",
+        )
+        .prove("ibv_devinfo")
+    });
+    true
 }
 
 fn missing<'o>(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &'o mut Findings) -> &'o mut Finding {

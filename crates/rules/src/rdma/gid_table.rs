@@ -1,7 +1,7 @@
 //! `rdma/gid-table`.
 
 use super::common::{self, Use};
-use crate::{Action, Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source};
+use crate::{Action, Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::rdma::{Gid, RdmaDevice, RdmaPort};
 use linerate_snapshot::{Place, Reading};
 
@@ -54,6 +54,21 @@ subnet of its own, or set NCCL_IB_ADDR_FAMILY=AF_INET6 where the network is IPv6
 };
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
+    if let Some(place) = cx.node.rdma_unshown.no_gid.filter(|_| cx.node.rdma.known().is_none()) {
+        out.fail(Subject::Node, "show_gids finds no GID of any port: RDMA cannot work in this network namespace")
+            .severity(Severity::Medium)
+            .at(place)
+            .fix(|| {
+                let what = "RDMA devices here (rdma link), the network namespace of the port's interface, its address";
+                Remedy::investigate(
+                    "find out whether a device is here, and whether its interface is up with an address",
+                    what,
+                )
+                .because("a container may need the device and its interface moved into its network namespace")
+                .prove("show_gids")
+            });
+        return;
+    }
     if common::none_with_software(cx, out) {
         return;
     }

@@ -14,6 +14,7 @@ mod link_layer;
 mod mtu_kept;
 mod netns_mode;
 mod nic_counters;
+mod nic_fault;
 mod port_errors;
 mod port_module;
 mod port_rate;
@@ -24,12 +25,15 @@ mod roce_qos;
 mod software_rdma;
 mod subnet_manager;
 mod traffic_class;
+mod verbs_open;
 
 use crate::rule::Rule;
 
 pub(crate) static RULES: &[&Rule] = &[
     &device_present::RULE,
+    &verbs_open::RULE,
     &efa_plugin::RULE,
+    &nic_fault::RULE,
     &port_state::RULE,
     &port_module::RULE,
     &subnet_manager::RULE,

@@ -1,8 +1,11 @@
 //! `rdma/port-state`.
 
 use super::common::{self, Use};
-use crate::{About, Action, Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity};
-use linerate_node::rdma::{PortState, RdmaDevice, RdmaPort};
+use crate::{
+    About, Action, Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject,
+};
+use linerate_node::rdma::{LinkLayer, PortState, RdmaDevice, RdmaPort};
+use linerate_snapshot::Place;
 
 pub(super) static RULE: Rule = Rule {
     id: "rdma/port-state",
@@ -10,8 +13,15 @@ pub(super) static RULE: Rule = Rule {
     severity: Severities::always(Severity::High),
     roles: Roles::ALL,
     effect: Effect::sourced("NCCL does not use a port that is not ACTIVE: its share of the node's bandwidth is missing, or the job falls back to sockets"),
-    sources: &[common::ABI, common::NCCL_IB],
-    reads: &["sys/class/infiniband/*/ports/*/{state,phys_state}", "ibstat", "ibv_devinfo", "rdma link"],
+    sources: &[
+        common::ABI,
+        common::NCCL_IB,
+        Source {
+            title: "NVIDIA, MLNX_OFED, SR-IOV on InfiniBand: GUIDs, policy and state of virtual functions; virt_enabled of the subnet manager",
+            at: "https://docs.nvidia.com/networking/display/mlnxofedv24100700/Single+Root+IO+Virtualization+(SR-IOV)",
+        },
+    ],
+    reads: &["sys/class/infiniband/*/ports/*/{state,phys_state}", "ibstat", "ibv_devinfo", "rdma link", "ibdev2netdev"],
     docs: "\
 ## What it checks
 The logical state of each port of each RDMA NIC: `4: ACTIVE` is right. INIT and ARMED on InfiniBand are the subnet manager's:
@@ -28,7 +38,9 @@ them to the pace of that node.
 switch port). Disabled: switched off on this side. On RoCE the state follows the network interface: carrier and `ip link set up`.
 
 ## Fix
-Polling: reseat or swap the cable, look at the switch port. Disabled: `ip link set IF up`, or enable the port. Then read the state again.",
+Polling: reseat or swap the cable, look at the switch port. Disabled: `ip link set IF up`, or enable the port. LinkUp and DOWN on InfiniBand: the cable is right. A virtual function needs
+GUIDs and the state auto (`ip link set PF vf N node_guid …`, `port_guid …`, `state auto`), and a subnet manager that configures virtual ports (`virt_enabled 2` of opensm). Then read the state
+again.",
     myths: &[Myth {
         claim: "The interface has an address, so RDMA works.",
         truth: "An address can be configured on a port without a link. Only state ACTIVE carries RDMA.",
@@ -48,6 +60,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 fn judge<'o>(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &'o mut Findings) -> &'o mut Finding {
     let subject = common::subject(d, p);
     let Some(state) = p.state.known() else {
+        if let Some(place) = p.netdev_down {
+            return interface_down(p, subject, place, out);
+        }
         return out.unreadable(subject, "port state", &p.state);
     };
     match state {
@@ -91,18 +106,54 @@ fn down<'o>(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, state: PortState, out: &'
     if p.phys_state.known().is_some() {
         f.at(p.phys_state.place());
     }
-    let disabled = p.phys_state.known().is_some_and(|(n, _)| *n == 3);
-    let (summary, what) = if disabled {
-        (
+    f.fix(|| remedy(p).prove(format!("sys/class/infiniband/{}/ports/{}/state", d.name, p.number)))
+}
+
+/// What to do follows from the physical state: a cable is to be looked at only where the link is not there.
+fn remedy(p: &RdmaPort) -> Remedy {
+    match (p.phys_state.known(), p.link_layer.known()) {
+        (Some((DISABLED, _)), _) => Remedy::investigate(
             "bring the port up on this side",
             "port or interface administratively disabled: ip link set up, or the fabric's own tools",
-        )
-    } else {
-        ("check cable, transceiver and the switch port", "cable and transceiver of the port, and its switch port")
+        ),
+        (Some((LINK_UP, _)), Some(LinkLayer::Ethernet)) => Remedy::investigate(
+            "the link works: bring the port's network interface up",
+            "ip link show of the port's interface; of a virtual function, its state on the physical function (ip link set … vf N state auto)",
+        ),
+        (Some((LINK_UP, _)), _) => Remedy::investigate(
+            "the link works, the cable is right: of a virtual function see its state and GUIDs on the physical function, and the subnet manager's virtualisation; of a physical one, the subnet manager",
+            "of a virtual function: node_guid and port_guid (not zero) and state (auto, or policy Follow) in ip link show of the physical function, virt_enabled 2 in opensm.conf; else sminfo",
+        ),
+        (Some(_), _) => Remedy::new(
+            "check cable, transceiver and the switch port",
+            Action::Physical { what: "cable and transceiver of the port, and its switch port".into() },
+        ),
+        (None, _) => Remedy::investigate(
+            "see the physical state of the port (ibstat): Polling is the cable or the switch port, Disabled is this side, LinkUp is the subnet manager or the function's own state",
+            "physical state of the port",
+        ),
+    }
+}
+
+/// Physical states, as the kernel numbers them (`IB_PORT_PHYS_STATE_DISABLED`, `IB_PORT_PHYS_STATE_LINK_UP`).
+const DISABLED: u32 = 3;
+const LINK_UP: u32 = 5;
+
+/// `ibdev2netdev` shows the state of the interface alone.
+fn interface_down<'o>(p: &RdmaPort, subject: Subject, place: Place, out: &'o mut Findings) -> &'o mut Finding {
+    let name = p.netdev.known().map_or("its network interface", String::as_str);
+    let (severity, why) = match p.link_layer.known() {
+        Some(LinkLayer::InfiniBand) => (Severity::Info, "IP over InfiniBand does not work; RDMA may"),
+        _ => (Severity::Low, "on Ethernet RDMA does not work without it, on InfiniBand only IP does not"),
     };
-    let action =
-        if disabled { Action::Investigate { what: what.into() } } else { Action::Physical { what: what.into() } };
-    f.fix(|| Remedy::new(summary, action).prove(format!("sys/class/infiniband/{}/ports/{}/state", d.name, p.number)))
+    let words = format_args!("{name} is down: {why}; the state of the RDMA port itself is not shown");
+    out.fail(subject, words).severity(severity).at(place).fix(|| {
+        Remedy::investigate(
+            "see the state of the port (ibstat), and bring the interface up",
+            "state of port and interface",
+        )
+        .prove("ibdev2netdev")
+    })
 }
 
 fn other_near(cx: &Cx<'_>, d: &RdmaDevice) -> bool {

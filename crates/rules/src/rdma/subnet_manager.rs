@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
             at: "https://github.com/linux-rdma/rdma-core/blob/master/infiniband-diags/man/sminfo.8.in.rst",
         },
     ],
-    reads: &["sys/class/infiniband/*/ports/*/{state,phys_state,sm_lid,link_layer}", "ibstat", "ibv_devinfo"],
+    reads: &["sys/class/infiniband/*/ports/*/{state,phys_state,sm_lid,link_layer}", "ibstat", "ibv_devinfo", "rdma link"],
     docs: "\
 ## What it checks
 InfiniBand ports whose logical state is INIT or ARMED, with the subnet manager's LID. ACTIVE says that a subnet manager has

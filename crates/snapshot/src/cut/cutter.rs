@@ -19,7 +19,7 @@ use linerate_formats::host_heading;
 use linerate_formats::host_name::short;
 use linerate_formats::lines::{Line, LineReader, Sink, Taken};
 use linerate_formats::node_list::{is_one, names};
-use linerate_formats::text::at_most;
+use linerate_formats::text::{at_most, unquoted};
 use linerate_formats::{Kind, sniff};
 use std::path::Path;
 
@@ -173,7 +173,13 @@ impl Cutting {
         {
             self.host = Some(host);
         }
-        let class = Class::with(text, marks);
+        let mut class = Class::with(text, marks);
+        let mut text = text;
+        // What is quoted is what it is; `> ibstat` is a command line.
+        if class == Class::Other && text.starts_with('>') {
+            text = unquoted(text);
+            class = Class::of(text);
+        }
         if matches!(class, Class::Log | Class::Fence) {
             return self.close();
         }

@@ -39,7 +39,7 @@ pub(super) static CAUSE: Cause = Cause {
         CUDA,
     ],
     severity: Severity::Critical,
-    rules: &["gpumem/nvlink-fabric", "gpumem/xid"],
+    rules: &["gpumem/nvlink-fabric", "gpumem/xid", "gpumem/nvlink-errors"],
     follows: &[],
     check,
 };

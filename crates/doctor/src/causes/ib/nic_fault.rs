@@ -26,7 +26,7 @@ pub(super) static CAUSE: Cause = Cause {
     remedy: Advice::Investigate("Read the driver's messages about the NIC; update firmware or replace the card"),
     sources: &[VERBS],
     severity: Severity::Critical,
-    rules: &["rdma/firmware-mixed"],
+    rules: &["rdma/nic-fault", "rdma/firmware-mixed"],
     follows: &["ib/port-went-down", "kernel/iommu-fault", "kernel/xid", "kernel/pcie-error"],
     check,
 };

@@ -10,7 +10,7 @@ use crate::observe::trouble::KernelTrouble;
 use crate::ranges::some;
 use linerate_formats::xid::{Class, Detail};
 use linerate_rules::Severity;
-use linerate_rules::xid::{CATALOGUE, Do, Judgement, NUMBERS, Seen, judge};
+use linerate_rules::xid::{CATALOGUE, Do, Judgement, NUMBERS, Seen, judge, named};
 use std::collections::{BTreeSet, HashMap};
 
 /// GPUs that are named.
@@ -95,16 +95,6 @@ pub(crate) fn judged<'a>(c: &Case<'a>) -> Vec<(Seen, Judgement, &'a Group)> {
         Some((seen, judge(&seen, known), *g))
     };
     all.iter().filter_map(judged).collect()
-}
-
-/// An Xid 45 names the one that it follows: where that one's own line is not in the log, it is known by its number.
-fn named(seen: Seen, all: &[Seen]) -> Seen {
-    match seen.detail {
-        Detail::After(number) if !all.iter().any(|s| s.gpu == seen.gpu && s.number == number) => {
-            Seen { number, detail: Detail::Number, ..seen }
-        }
-        _ => seen,
-    }
 }
 
 fn judge_rank(action: linerate_formats::xid::Recovery) -> Severity {

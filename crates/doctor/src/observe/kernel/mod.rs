@@ -11,7 +11,7 @@ use linerate_formats::dmesg::{AerSeverity, DriverClass, Event, Mlx5Event, Reques
 use linerate_formats::host_name::short;
 use linerate_formats::{dmesg, printed};
 use module::{is_peermem, module};
-use nic::{Link, catastrophe, limit, narrow, pages, refused};
+use nic::{Link, limit, narrow, pages, refused};
 use oom::{killed, killed_unit};
 
 /// A line with which a driver says what a device is.
@@ -22,8 +22,8 @@ pub(super) fn device(line: &str) -> Option<Requester> {
     }
 }
 
-/// The kernel's message in a line, behind what launchers, collectors and the kernel's own clock put before it. A quoted line needs the
-/// clock: without it, it may be anybody's words.
+/// The kernel's message in a line, behind what launchers, collectors, quotations and the kernel's own clock put before it. What is quoted behind such
+/// tags needs the clock: without it, it may be anybody's words.
 fn message(line: &str) -> Option<&str> {
     let (time, direct) = dmesg::split(line);
     if time.is_some() {
@@ -65,7 +65,6 @@ pub(super) fn read(line: &str) -> Option<KernelTrouble> {
         .or_else(|| limit(message))
         .or_else(|| refused(message))
         .or_else(|| gdrcopy::read(message))
-        .or_else(|| catastrophe(message))
     {
         return Some(trouble);
     }
@@ -73,18 +72,17 @@ pub(super) fn read(line: &str) -> Option<KernelTrouble> {
     if message.strip_prefix("DMAR:").is_some_and(|r| r.trim_start().starts_with("[fault reason ")) {
         return Some(KernelTrouble::IommuFault { of: Requester::UNNAMED, arm: false });
     }
-    Some(match dmesg::classify(message)? {
+    let event = dmesg::classify(message)?;
+    if let Some(card) = event.nic_fault() {
+        return Some(KernelTrouble::NicFirmware(card));
+    }
+    Some(match event {
         Event::IoPageFault { of, .. } | Event::DmarFault { of, .. } => KernelTrouble::IommuFault { of, arm: false },
         Event::SmmuEvent { of, .. } => KernelTrouble::IommuFault { of, arm: true },
         Event::Xid { bdf, number, detail } => KernelTrouble::Xid { number, gpu: bdf, detail },
         Event::SXid { fatal, .. } => KernelTrouble::SwitchError(fatal),
         Event::Mlx5 { bdf, event: Mlx5Event::LinkDown } => KernelTrouble::LinkDown(bdf),
-        Event::Mlx5 { bdf, event: Mlx5Event::Health(_) } => KernelTrouble::NicFirmware(bdf),
         Event::Mlx5 { bdf, event: Mlx5Event::CommandLate(_) } => KernelTrouble::NicLate(bdf),
-        // A command that is answered `failed, status bad parameter` asks for what this firmware has not: frequent, and harmless.
-        Event::Mlx5 { bdf, event: Mlx5Event::CommandFailed(text) } if text.contains("timeout") => {
-            KernelTrouble::NicFirmware(bdf)
-        }
         Event::Aer { of, severity: AerSeverity::NonFatal | AerSeverity::Fatal, .. } => KernelTrouble::PcieError(of),
         Event::Aer { of, severity: AerSeverity::Corrected, layer: Some(_) } => KernelTrouble::PcieCorrected(of),
         Event::AvailableBandwidth { gbps, gts, width, limited_by: Some(by), .. } => {

@@ -62,12 +62,6 @@ fn efa(m: &str) -> Option<KernelTrouble> {
     (device.starts_with("efa_") && (refused || command)).then_some(KernelTrouble::NicLimit(bdf))
 }
 
-/// mlx4's firmware ended (drivers/net/ethernet/mellanox/mlx4/catas.c).
-pub(super) fn catastrophe(m: &str) -> Option<KernelTrouble> {
-    let (head, rest) = m.strip_prefix("mlx4_core ")?.split_once(": ")?;
-    rest.starts_with("Internal error detected").then(|| KernelTrouble::NicFirmware(head.parse().ok()))
-}
-
 /// Pages of a registration that cannot be pinned (drivers/infiniband/core/umem.c; mlx4, mlx5 `mr.c`, `umr.c`). -12 is a limit.
 pub(super) fn pages(m: &str) -> Option<KernelTrouble> {
     let core = m.starts_with("ib_umem_get: failed to get user pages, nr_pages=");

@@ -80,7 +80,6 @@ fn what_people_write_does_not() {
         "$ dmesg | grep 'NVRM: Xid (PCI:0000:18:00): 79, '",
         "# NVRM: Xid (PCI:0000:18:00): 79, GPU has fallen off the bus",
         "- NVRM: Xid (PCI:0000:18:00): 79, GPU has fallen off the bus",
-        "> NVRM: Xid (PCI:0000:18:00): 79, GPU has fallen off the bus",
         "NVRM: Xid (PCI:0000:18:00): 79 means that the GPU fell off the bus",
         "Look for `NVRM: Xid (PCI:0000:18:00): 79, pid=1` in dmesg",
         "If you see AMD-Vi: Event logged [IO_PAGE_FAULT device=07:00.0 domain=0x0003 address=0x80000040 flags=0x0020], set iommu=pt",
@@ -123,5 +122,14 @@ fn what_people_write_does_not() {
         "Fatal Python error: Bus error",
     ] {
         assert!(ended(text).is_some(), "{text}");
+    }
+}
+
+#[test]
+fn quoted_lines_of_the_kernel_are_its_lines() {
+    let xid = read("NVRM: Xid (PCI:0000:18:00): 79, GPU has fallen off the bus");
+    assert!(matches!(xid, Some(KernelTrouble::Xid { number: 79, .. })));
+    for mark in ["> ", ">", "> > ", "  > ", ">> [   12.5] ", "> Nov 21 07:00:00 gpu-1 kernel: "] {
+        assert_eq!(read(&format!("{mark}NVRM: Xid (PCI:0000:18:00): 79, GPU has fallen off the bus")), xid, "{mark}");
     }
 }
