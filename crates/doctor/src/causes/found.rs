@@ -18,12 +18,23 @@ pub(crate) struct Found {
     pub(crate) severity: Option<Severity>,
     /// What to do here, where that differs from what the cause says in general; `Some(None)`: nothing.
     pub(crate) remedy: Option<Option<Remedy>>,
+    /// Causes from which it may follow in general, and does not here.
+    pub(crate) apart_from: Vec<&'static str>,
 }
 
 impl Found {
     pub(crate) fn new(confidence: Confidence, summary: impl Into<String>, because: impl Into<String>) -> Self {
         let (summary, because) = (summary.into(), because.into());
-        Found { confidence, because, summary, scope: String::new(), evidence: Vec::new(), severity: None, remedy: None }
+        Found {
+            confidence,
+            because,
+            summary,
+            scope: String::new(),
+            evidence: Vec::new(),
+            severity: None,
+            remedy: None,
+            apart_from: Vec::new(),
+        }
     }
 
     pub(crate) fn scope(mut self, scope: String) -> Self {
@@ -54,6 +65,12 @@ impl Found {
     /// What to do in this case.
     pub(crate) fn fix(mut self, remedy: Option<Remedy>) -> Self {
         self.remedy = Some(remedy);
+        self
+    }
+
+    /// Does not follow from that cause here: it came first, or is of another device.
+    pub(crate) fn apart_from(mut self, cause: &'static str) -> Self {
+        self.apart_from.push(cause);
         self
     }
 

@@ -55,6 +55,9 @@ const KERNEL: &[&str] = &[
     "GPU is lost",
     "srun: error: ",
     "Failed to create ",
+    "amdgpu",
+    "device inaccessible",
+    "; giving up",
 ];
 
 /// Words of other programs: `programs::failure`, `programs::tool`.

@@ -435,3 +435,18 @@ fn a_line_says_whose_it_is() {
         assert_eq!(head(nobody).host, None, "{nobody}");
     }
 }
+
+/// What the NVIDIA driver says in several lines is of the GPU that the first one names.
+#[test]
+fn lines_without_an_address_are_of_the_gpu_above() {
+    let named = "[ 1843.3] NVRM: The NVIDIA GPU 0000:b3:00.0 (PCI ID: 10de:2b85)\n";
+    let why = "               NVRM: installed in this system requires use of the NVIDIA open kernel modules.\n";
+    let of = |text: &str| match scan(text.as_bytes()).pop().map(|f| f.event) {
+        Some(Event::NvidiaRefused { bdf, why }) => Some((bdf.map(|b| b.to_string()), why)),
+        _ => None,
+    };
+    let gpu = Some("0000:b3:00.0".to_owned());
+    assert_eq!(of(&format!("{named}{why}")), Some((gpu, StartFault::NeedsOpenModules)));
+    assert_eq!(of(why), Some((None, StartFault::NeedsOpenModules)));
+    assert_eq!(of(&format!("{named}x\ny\nz\n{why}")), Some((None, StartFault::NeedsOpenModules)));
+}

@@ -308,10 +308,8 @@ fn starts_n(text: &str) -> Option<Message<'_>> {
     if let Some(rest) = text.strip_prefix("NVLS multicast support is ") {
         return Some(Message::NvlsSupport(rest.starts_with("available")));
     }
-    if let Some(version) = text.strip_prefix("NCCL version ") {
-        return Some(Message::Version(word(version)));
-    }
-    None
+    let version = ["NCCL version ", "RCCL version : ", "RCCL version "].iter().find_map(|key| text.strip_prefix(key));
+    version.map(|v| Message::Version(word(v)))
 }
 
 /// Lines that begin with `NET/`.
