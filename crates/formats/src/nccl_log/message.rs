@@ -213,6 +213,9 @@ fn info(text: &str) -> Option<Message<'_>> {
     }
     match text.as_bytes().first()? {
         b'C' => starts_c(text),
+        b'R' if text.starts_with("RCCL version ") => {
+            text.get(13..).map(|version| Message::Version(word(version.strip_prefix(": ").unwrap_or(version))))
+        }
         b'R' => text.strip_prefix("Ring ").and_then(connect::read).map(Message::Connect),
         b'N' => starts_n(text),
         b'G' => gdr_line(text),
@@ -308,8 +311,7 @@ fn starts_n(text: &str) -> Option<Message<'_>> {
     if let Some(rest) = text.strip_prefix("NVLS multicast support is ") {
         return Some(Message::NvlsSupport(rest.starts_with("available")));
     }
-    let version = ["NCCL version ", "RCCL version : ", "RCCL version "].iter().find_map(|key| text.strip_prefix(key));
-    version.map(|v| Message::Version(word(v)))
+    text.strip_prefix("NCCL version ").map(|version| Message::Version(word(version)))
 }
 
 /// Lines that begin with `NET/`.
