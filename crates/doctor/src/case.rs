@@ -151,9 +151,18 @@ impl<'a> Case<'a> {
     /// Processes that use sockets, or that use RDMA, by what they chose or by their connections.
     fn users(&self, sockets: bool) -> BTreeSet<usize> {
         let wanted = |net: &str| Self::is_socket(net) == sockets;
-        let chosen = self.processes().filter(|(_, p)| p.uses().is_some_and(|net| wanted(self.o.name(net))));
+        let chosen = self.processes().filter(|(i, p)| {
+            p.uses().is_some_and(|net| wanted(self.o.name(net)) && !(sockets && self.lists_them_always(*i, p)))
+        });
         let by_cells = self.net_cells().filter(|(_, c)| wanted(self.net_name(c))).map(|(r, _)| r.process);
         chosen.map(|(i, _)| i).chain(by_cells).collect()
+    }
+
+    /// Whether a list of interfaces says nothing of the network that is chosen: up to 2.4.7 NCCL makes sockets ready first, for the bootstrap, and lists
+    /// them (`src/init.cc: initNet`); then come plugins and verbs.
+    fn lists_them_always(&self, process: usize, p: &Process) -> bool {
+        let by_list_alone = p.network.is_none() && p.no_device.is_none();
+        by_list_alone && self.release_of(Some(process)).is_some_and(|release| release < (4, 8))
     }
 
     pub(crate) fn socket_processes(&self) -> BTreeSet<usize> {

@@ -204,3 +204,66 @@ fn gpus_with_the_same_xid_are_named() {
     assert!(a.causes[0].summary.contains("of 0000:07:00.0, 0000:18:00.0"), "{}", a.causes[0].summary);
     assert_eq!(a.causes[0].evidence.iter().map(|e| e.at.as_str()).collect::<Vec<_>>(), ["log:2", "log:3"]);
 }
+
+/// An error of PCIe is no consequence of what came after it: the other way round, where both are of one GPU.
+#[test]
+fn only_what_is_later_follows() {
+    let aer = "nvidia 0000:63:00.0: PCIe Bus Error: severity=Uncorrectable (Non-Fatal), type=Transaction Layer, (Requester ID)";
+    let named = "pcieport 0000:00:01.2: AER: Uncorrectable (Non-Fatal) error received from 0000:63:00.0";
+    let xid = |n: u32, gpu: &str| format!("NVRM: Xid (PCI:0000:{gpu}:00): {n}, pid=1, name=python, x");
+    for error in [aer, named] {
+        let first = |n, gpu: &str| answer(&format!("[  100.1] {error}\n[  105.2] {}\n", xid(n, gpu)));
+        // An error of a program follows; one of the hardware is said beside it.
+        for n in [13, 31] {
+            assert_eq!(ids(&first(n, "63")), ["kernel/pcie-error"], "{n} {error}");
+        }
+        for n in [48, 79, 119] {
+            let both = ids(&first(n, "63"));
+            assert!(both.contains(&"kernel/pcie-error") && both.contains(&"kernel/xid"), "{n} {error}: {both:?}");
+        }
+        let other = ids(&first(31, "07"));
+        assert!(other.contains(&"kernel/xid") && other.contains(&"kernel/pcie-error"), "{error}: {other:?}");
+        // Behind a GPU that left the bus the errors of its slot follow; behind a program's error they do not.
+        let after = |n| answer(&format!("[  100.1] {}\n[  105.2] {error}\n", xid(n, "63")));
+        assert_eq!(ids(&after(79)), ["kernel/xid"], "{error}");
+        assert_eq!(ids(&after(31)).len(), 2, "{error}");
+    }
+}
+
+/// The reason that the driver prints decides what is said and what is to be done; the address is in the line above.
+#[test]
+fn the_drivers_reason_decides() {
+    use linerate_rules::Action;
+    let failed = "NVRM: GPU 0000:01:00.0: RmInitAdapter failed! (0x22:0x56:1017)\n";
+    let remedy = |text: &str| {
+        let a = answer(text);
+        assert_eq!(ids(&a), ["gpu/not-started"], "{text}");
+        assert!(a.causes[0].summary.contains("0000:01:00.0"), "{}", a.causes[0].summary);
+        a.causes[0].remedy.clone().map(|r| r.action)
+    };
+    let gpu = "NVRM: The NVIDIA GPU 0000:01:00.0 (PCI ID: 10de:2b85)\n";
+    let open = "               NVRM: installed in this system requires use of the NVIDIA open kernel modules.\n";
+    assert!(matches!(remedy(&format!("{gpu}{open}{failed}")), Some(Action::Software { .. })));
+    assert!(matches!(remedy(&format!("{gpu}{open}")), Some(Action::Software { .. })));
+    let firmware = "NVRM: gpuWaitForGfwBootComplete_TU102: failed to wait for GFW_BOOT: (progress 0x3)\n";
+    assert!(matches!(remedy(&format!("{firmware}{failed}")), Some(Action::Physical { .. })));
+    assert!(matches!(remedy(failed), Some(Action::Investigate { .. })));
+    let lost = "[ 1843.3] NVRM: The NVIDIA GPU 0000:b3:00.0\n               NVRM: (PCI ID: 10de:26b5) installed in this system has\n               \
+                NVRM: fallen off the bus and is not responding to commands.\n";
+    let a = answer(lost);
+    assert_eq!(asserted(&a), ["kernel/device-gone"]);
+    assert!(a.causes[0].summary.contains("0000:b3:00.0"), "{}", a.causes[0].summary);
+    // Far below, it is nobody's.
+    let a = answer(&format!("{gpu}x\ny\nz\nNVRM: fallen off the bus and is not responding to commands.\n"));
+    assert!(!a.causes[0].summary.contains("0000:01:00.0"), "{}", a.causes[0].summary);
+}
+
+/// A device that answers nothing is why its driver does not start it.
+#[test]
+fn what_is_gone_is_asked_before_its_driver() {
+    let gone = "[   87.4] nvidia 0000:01:00.0: Unable to change power state from D3cold to D0, device inaccessible\n";
+    let failed = "[   87.5] NVRM: GPU 0000:01:00.0: RmInitAdapter failed! (0x22:0x56:667)\n";
+    assert_eq!(ids(&answer(&format!("{gone}{failed}"))), ["kernel/device-gone"]);
+    let fell = "[   87.3] NVRM: Xid (PCI:0000:01:00): 79, pid=1, GPU has fallen off the bus.\n";
+    assert_eq!(ids(&answer(&format!("{fell}{gone}{failed}"))), ["kernel/xid"]);
+}

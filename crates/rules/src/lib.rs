@@ -13,6 +13,7 @@ mod cpu;
 pub mod engine;
 pub mod finding;
 mod gpu;
+pub mod gpu_start;
 mod gpumem;
 mod grown;
 mod iommu;

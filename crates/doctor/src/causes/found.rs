@@ -20,6 +20,8 @@ pub(crate) struct Found {
     pub(crate) at_least: Option<Severity>,
     /// What to do here, where that differs from what the cause says in general; `Some(None)`: nothing.
     pub(crate) remedy: Option<Option<Remedy>>,
+    /// Causes from which it may follow in general, and does not here.
+    pub(crate) apart_from: Vec<&'static str>,
 }
 
 impl Found {
@@ -34,6 +36,7 @@ impl Found {
             severity: None,
             at_least: None,
             remedy: None,
+            apart_from: Vec::new(),
         }
     }
 
@@ -71,6 +74,12 @@ impl Found {
     /// What to do in this case.
     pub(crate) fn fix(mut self, remedy: Option<Remedy>) -> Self {
         self.remedy = Some(remedy);
+        self
+    }
+
+    /// Does not follow from that cause here: it came first, or is of another device.
+    pub(crate) fn apart_from(mut self, cause: &'static str) -> Self {
+        self.apart_from.push(cause);
         self
     }
 

@@ -3,6 +3,7 @@
 mod findings;
 mod harmless;
 mod ras;
+mod stuck;
 mod undecided;
 
 pub(crate) use harmless::is_harmless;
@@ -136,7 +137,7 @@ fn judge(case: &Case<'_>, number: Option<usize>, answer: &mut Answer) {
         causes::causes().filter_map(|k| Some((k, heard(case.o, causes::found(k, case)?)))).collect();
     let ids: BTreeSet<&str> =
         found.iter().filter(|(_, f)| f.confidence >= Confidence::Likely).map(|(k, _)| k.id).collect();
-    let follows = |k: &Cause| k.follows.iter().find(|id| ids.contains(*id));
+    let follows = |k: &Cause, f: &Found| k.follows.iter().find(|id| ids.contains(*id) && !f.apart_from.contains(*id));
     let suffix = number.map(|n| format!(" (job {n})")).unwrap_or_default();
     if answer.jobs.iter().any(|j| !j.benchmarks.is_empty()) && case.nodes.is_empty() && case.is_first {
         answer.limits.push(
@@ -145,7 +146,7 @@ fn judge(case: &Case<'_>, number: Option<usize>, answer: &mut Answer) {
         );
     }
     for (k, f) in &found {
-        if let Some(from) = follows(k).filter(|_| f.confidence < Confidence::Certain) {
+        if let Some(from) = follows(k, f).filter(|_| f.confidence < Confidence::Certain) {
             let why = format!("it follows from {from}");
             answer.consequences.push(Note {
                 what: format!("{}{suffix}", f.summary),

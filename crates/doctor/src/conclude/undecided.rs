@@ -1,6 +1,7 @@
 //! What is wrong without a cause that is found.
 
 use super::harmless::is_harmless;
+use super::stuck::stuck;
 use crate::answer::{Answer, Evidence, Undecided};
 use crate::case::Case;
 use crate::causes::gdr::seen as gdr;
@@ -19,6 +20,8 @@ pub(super) fn undecided(
     answer: &mut Answer,
 ) {
     let any = |area: &str| ids.iter().any(|id| id.starts_with(area));
+    let start = answer.undecided.len();
+    answer.undecided.extend(stuck(case, ids, suffix));
     refused(case, ids, suffix, answer);
     // A job that failed, of which only consequences are seen.
     let closed = case.failures(|t| matches!(t, Trouble::Completion(Status::Flushed)));
@@ -58,16 +61,14 @@ pub(super) fn undecided(
     let unstarted = if is_open { unstarted(case, suffix) } else { None };
     let is_unstarted = unstarted.is_some();
     answer.undecided.extend(unstarted);
+    // Neither the bootstrap's interface nor a variable shows a path.
     let silent =
-        case.job.processes.iter().all(|p| {
-            case.o.process(*p).is_none_or(|p| p.network.is_none() && p.nics.is_none() && p.bootstrap.is_none())
-        });
+        case.job.processes.iter().all(|p| case.o.process(*p).is_none_or(|p| p.network.is_none() && p.nics.is_none()));
     if silent
         && nothing_failed
         && !is_unstarted
         && case.ranks().all(|r| r.cells.is_empty())
         && !case.job.processes.is_empty()
-        && case.of(&case.o.settings).next().is_none()
         && ids.is_empty()
     {
         let table = case.of(&case.o.near).next().is_some();
@@ -100,11 +101,10 @@ pub(super) fn undecided(
     });
     let harmful: Vec<_> = others.into_iter().filter(|(t, g)| !known_elsewhere(t) && !is_harmless(g)).collect();
     let torch = case.frameworks(|_| true);
-    if ids.is_empty()
-        && answer.causes.is_empty()
-        && answer.undecided.is_empty()
-        && (!harmful.is_empty() || !torch.is_empty())
-    {
+    // A warning that functions of NCCL returned as an error ended the job, whatever else is open.
+    let fatal = !harmful.is_empty() && case.of(&case.o.returned).next().is_some();
+    let beside = answer.undecided.iter().all(|u| fatal && u.symptom == "symptom/falls-back-to-sockets");
+    if ids.is_empty() && answer.causes.is_empty() && beside && (!harmful.is_empty() || !torch.is_empty()) {
         let first = if harmful.is_empty() {
             "the lines before these: NCCL prints the reason as a warning (`NCCL WARN`) in the log of the rank that failed first"
         } else {
@@ -112,7 +112,7 @@ pub(super) fn undecided(
         };
         let groups = harmful.iter().map(|(_, g)| *g).chain(torch.iter().map(|(_, g)| *g));
         let evidence: Vec<Evidence> = groups.flat_map(|g| case.quotes(g).into_iter().take(1)).take(6).collect();
-        answer.undecided.push(Undecided {
+        let failed = Undecided {
             symptom: "symptom/hang",
             summary: format!("something failed for which these lines show no cause{suffix}"),
             evidence,
@@ -121,7 +121,8 @@ pub(super) fn undecided(
                 first.to_owned(),
                 "NCCL_DEBUG=INFO on all ranks, and the kernel's log of their nodes".to_owned(),
             ],
-        });
+        };
+        answer.undecided.insert(start.min(answer.undecided.len()), failed);
     }
 }
 

@@ -32,6 +32,16 @@ pub struct Group {
     pub(crate) host: Option<Name>,
 }
 
+impl Group {
+    /// Whether it began before another: by time where both have comparable times, else by place in one file. `false` where that cannot be known.
+    pub(crate) fn is_before(&self, other: &Group) -> bool {
+        match (self.stamp, other.stamp) {
+            (Some(own), Some(its)) if own.dated == its.dated && own.seconds != its.seconds => own.seconds < its.seconds,
+            _ => self.first.file == other.first.file && self.first.line < other.first.line,
+        }
+    }
+}
+
 /// What is grouped.
 #[derive(Debug)]
 pub(crate) struct Groups<K> {

@@ -33,9 +33,10 @@ mod words;
 pub use file::FileSeen;
 pub use keys::{Pair, Tuning};
 
-use crate::place::FileId;
+use crate::place::{FileId, Place};
 use groups::Groups;
 use keys::{Bound, DeviceList, GdrNic, Logged, Near, PluginEvent, QueuePair, Recovered, Search, Setting};
+use linerate_formats::pci::Bdf;
 use linerate_formats::{nccl_ras, nccl_tests, perftest, torch_log, train_steps};
 use linerate_snapshot::Whose;
 use names::{Name, Names};
@@ -119,6 +120,8 @@ pub struct Observer {
     /// Where ranks are in the sequence of collectives.
     pub(crate) sequences: frameworks::Sequences,
     tables: Tables,
+    /// The GPU that the NVIDIA driver named last, and where: lines without an address follow.
+    named_gpu: Option<(Place, Bdf)>,
     /// Whose a kernel's log is, by the commands and headings above it.
     whose: Whose,
     /// A list of interfaces that was broken over lines.

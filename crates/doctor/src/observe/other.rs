@@ -1,5 +1,6 @@
 //! Lines that NCCL did not print.
 
+use super::kernel::Device;
 use super::keys::{Bound, Logged, Recovered};
 use super::names::Name;
 use super::programs::perftest::Said;
@@ -9,6 +10,7 @@ use super::{Observer, frameworks, kernel, programs, titles};
 use crate::observe::groups::Seen;
 use crate::observe::trouble::{FrameworkTrouble, KernelTrouble, ToolTrouble};
 use crate::place::{FileId, Place};
+use linerate_formats::dmesg::NAMED_FOR;
 use linerate_formats::nccl_log::{Failure, stamp};
 use linerate_formats::xid::Detail;
 use linerate_formats::{printed, torch_log};
@@ -87,11 +89,16 @@ impl Observer {
             return;
         }
         if readers.has(Readers::KERNEL)
-            && let Some(of) = kernel::device(line)
+            && let Some(device) = kernel::device(line)
         {
-            let device = Bound { of, host: self.host_of(line) };
-            if self.bound.len() < MAX_BOUND && !self.bound.contains(&device) {
-                self.bound.push(device);
+            match device {
+                Device::Named(gpu) => self.named_gpu = Some((place, gpu)),
+                Device::Bound(of) => {
+                    let device = Bound { of, host: self.host_of(line) };
+                    if self.bound.len() < MAX_BOUND && !self.bound.contains(&device) {
+                        self.bound.push(device);
+                    }
+                }
             }
             self.file(place.file).other += 1;
             return;
@@ -100,6 +107,9 @@ impl Observer {
             && let Some(trouble) = kernel::read(line)
         {
             let host = self.host_of(line);
+            let near = |at: &Place| at.file == place.file && place.line.saturating_sub(at.line) <= u64::from(NAMED_FOR);
+            let named = self.named_gpu.filter(|(at, _)| near(at));
+            let trouble = named.map_or(trouble, |(_, gpu)| kernel::of_gpu(trouble, gpu));
             let key = Logged { trouble, host };
             self.recovery(place.file, key);
             self.kernel.add(key, &Seen { host, ..seen(stamp::find(line)) });

@@ -50,6 +50,19 @@ pub(super) fn trouble(failure: &Failure<'_>, names: &mut Names) -> Trouble {
     }
 }
 
+/// Calls of CUDA that fail as NCCL sets up NVLink SHARP: until 2.26 the source of the line alone says so (`transport/nvls.cc`: `cuMulticastCreate`, `…Bind…`).
+/// Out of memory, and a fabric that is not ready, have causes of their own.
+fn of_multicast(l: &Line<'_>, failure: &Failure<'_>) -> bool {
+    const WORDS: &[&str] =
+        &["invalid argument", "operation not permitted", "operation not supported", "unknown error", "system call"];
+    let Failure::Cuda { code, error } = failure else { return false };
+    let refused = code.map_or_else(
+        || WORDS.iter().any(|w| error.contains(w)),
+        |n| matches!(n, 1 | 101 | 304 | 401 | 800 | 801 | 999),
+    );
+    refused && l.source.is_some_and(|s| s.contains("nvls.cc"))
+}
+
 impl Observer {
     pub(super) fn record(&mut self, place: Place, l: &Line<'_>, message: Message<'_>, thread: usize, process: usize) {
         let current = self.threads.threads.get(thread).and_then(|t| t.rank);
@@ -156,7 +169,7 @@ impl Observer {
                 self.hints.add(text, &seen);
             }
             Message::Failure(failure) => {
-                let key = trouble(&failure, names);
+                let key = if of_multicast(l, &failure) { Trouble::Nvls } else { trouble(&failure, names) };
                 self.failures.add(key, &seen);
             }
             Message::SlowLink { .. } => {

@@ -29,7 +29,8 @@ pub(super) fn quoted(line: &str) -> Option<(&str, Failure<'_>)> {
     match Message::read(&line) {
         Message::Failure(
             f @ (Failure::Socket {
-                trouble: SocketTrouble::Refused | SocketTrouble::TimedOut | SocketTrouble::Unreachable,
+                trouble:
+                    SocketTrouble::Refused | SocketTrouble::TimedOut | SocketTrouble::Unreachable | SocketTrouble::Aborted,
                 ..
             }
             | Failure::DuplicateGpu(_)

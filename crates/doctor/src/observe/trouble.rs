@@ -2,7 +2,7 @@
 
 use super::names::Name;
 use linerate_formats::dlerror::LoadFault;
-use linerate_formats::dmesg::Requester;
+use linerate_formats::dmesg::{GpuFault, Requester, StartFault};
 use linerate_formats::nccl_log::SocketTrouble;
 use linerate_formats::nccl_log::status::Status;
 use linerate_formats::pci::Bdf;
@@ -148,10 +148,24 @@ pub enum KernelTrouble {
     GdrdrvRefused,
     /// The GPU driver refused to pin memory: address or length are no multiples of its pages. For which driver, it does not say.
     PinUnaligned,
-    /// A GPU is gone, with no Xid in sight.
-    GpuLost,
+    /// A device answers no read, by the kernel's PCI core or by its driver.
+    DeviceGone(Requester),
+    /// A driver reports an error of a GPU, without a number.
+    GpuFault {
+        /// GPU.
+        gpu: Option<Bdf>,
+        /// What; never [`GpuFault::Lost`], which is a device that is gone.
+        fault: GpuFault,
+    },
     /// The GPU driver could not start a GPU.
     GpuNotStarted(Option<Bdf>),
+    /// Why the NVIDIA driver does not start a GPU.
+    GpuRefused {
+        /// GPU.
+        gpu: Option<Bdf>,
+        /// Why.
+        why: StartFault,
+    },
     /// The driver of an RDMA NIC did not start it.
     NicNotStarted(Option<Bdf>),
     /// User and kernel parts of the GPU driver differ.
@@ -281,6 +295,8 @@ pub enum FrameworkTrouble {
     Mismatch,
     /// A report names ranks that lag.
     Lagging,
+    /// The thread that watches collectives makes no progress.
+    Stuck,
     /// A program ended with an exception or a signal.
     Ended,
     /// A program ended with SIGKILL, which only others send.

@@ -58,6 +58,9 @@ const KERNEL: &[&str] = &[
     "] type 0",
     "error status/mask=",
     "gdrdrv:",
+    "amdgpu",
+    "device inaccessible",
+    "; giving up",
 ];
 
 /// Words of other programs: `programs::failure`, `programs::tool`.

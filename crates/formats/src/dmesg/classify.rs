@@ -1,16 +1,15 @@
 //! From a message to an event. Every branch tests fixed words of the kernel's or the driver's own format strings.
 
+use super::amdgpu;
 use super::driver::{DriverClass, Requester, first_bdf};
 use super::event::{AerSeverity, AmdVi, DomainKind, Event, LimitedBy, Mlx5Event};
 use super::fault;
 use super::identity;
 use super::mlx5;
+use super::nvidia;
 use super::probe;
 use super::shape;
-use crate::nvidia_proc::version_line;
-use crate::pci::Bdf;
 use crate::text::{after, leading_number};
-use crate::xid;
 
 /// What messages are about, one bit each.
 pub(super) mod subject {
@@ -37,12 +36,12 @@ pub(super) fn classify_as(message: &str, subjects: u8) -> Option<Event> {
     }
     let by_subject: [(u8, Read); 7] = [
         (subject::IOMMU, iommu),
-        (subject::NVIDIA, nvidia),
+        (subject::NVIDIA, nvidia::read),
         (subject::PCI, pci),
         (subject::MODULES, modules),
         (subject::MLX, mlx),
         (subject::BOOT, boot),
-        (subject::DRIVERS, probe::read),
+        (subject::DRIVERS, |m| probe::read(m).or_else(|| amdgpu::read(m))),
     ];
     by_subject.into_iter().filter(|(s, _)| subjects & s != 0).find_map(|(_, read)| read(message))
 }
@@ -122,56 +121,6 @@ fn dmar(rest: &str) -> Option<Event> {
     }
 }
 
-fn nvidia(m: &str) -> Option<Event> {
-    if let Some((_, rest)) = m.split_once(": SXid (PCI:").filter(|(driver, _)| driver.starts_with("nvidia-")) {
-        return sxid(rest);
-    }
-    let Some(rest) = m.strip_prefix("NVRM: ") else {
-        return shape::is_peermem(m).then(|| Event::Peermem { error: shape::is_peermem_error(m), text: m.to_owned() });
-    };
-    if let Some(xid) = rest.strip_prefix("Xid (") {
-        return xid::read(xid).map(|x| Event::Xid { bdf: x.bdf, number: x.number, detail: x.detail });
-    }
-    if let Some(reason) = after(rest, "dma-buf attach failed: ") {
-        return Some(Event::DmabufAttachFailed(reason.trim().to_owned()));
-    }
-    if rest.contains("PCI I/O region assigned to your NVIDIA device is invalid") || is_empty_bar(rest) {
-        return Some(Event::NvidiaBarInvalid { bdf: first_bdf(rest) });
-    }
-    if rest.contains("RmInitAdapter failed") || rest.contains("rm_init_adapter failed") {
-        return Some(Event::NvidiaInitFailed { bdf: first_bdf(rest) });
-    }
-    if let Some(bdf) = lost(rest) {
-        return Some(Event::GpuLost { bdf });
-    }
-    if rest.starts_with("API mismatch") {
-        return Some(Event::NvidiaVersionMismatch);
-    }
-    version_line(rest).map(|(version, flavour)| Event::NvidiaDriver { version, flavour })
-}
-
-/// `GPU 0000:18:00.0: GPU has fallen off the bus.` (osinit.c), and the last of three lines of `The NVIDIA GPU 0000:18:00.0 (PCI ID: …) installed in
-/// this system has fallen off the bus and is not responding to commands.` (nv-pci.c).
-fn lost(rest: &str) -> Option<Option<Bdf>> {
-    let (before, after) = rest.split_once("fallen off the bus")?;
-    let ends = matches!(after.trim_end_matches(['.', ' ']), "" | " and is not responding to commands");
-    ends.then(|| first_bdf(before))
-}
-
-/// `0000:c1:00.0): 12028, Non-fatal, Link 32 egress …`, as NVSWITCH_PRINT_SXID prints it.
-fn sxid(rest: &str) -> Option<Event> {
-    let (place, tail) = rest.split_once("): ")?;
-    let number = leading_number(tail)?;
-    let word = tail.split(", ").nth(1).unwrap_or_default();
-    let fatal = if word.starts_with("Non-fatal") { Some(false) } else { word.starts_with("Fatal").then_some(true) };
-    Some(Event::SXid { bdf: place.parse().ok(), number, fatal })
-}
-
-/// `BAR1 is 0M @ 0x0 (PCI:0000:01:00.0)`
-fn is_empty_bar(rest: &str) -> bool {
-    rest.strip_prefix("BAR").is_some_and(|r| r.contains(" is 0M @ 0x0"))
-}
-
 fn pci(m: &str) -> Option<Event> {
     if let Some((before, rest)) = m.split_once(" Gb/s available PCIe bandwidth") {
         return bandwidth(m, before, rest);
@@ -184,6 +133,9 @@ fn pci(m: &str) -> Option<Event> {
     }
     if let Some(event) = contained(m).or_else(|| aer(m)) {
         return Some(event);
+    }
+    if is_inaccessible(m) {
+        return Some(Event::Inaccessible(Requester::of_line(m)));
     }
     if m.contains(": enabling device (") || m.contains(": firmware version: ") {
         let of = Requester::of_line(m);
@@ -211,6 +163,19 @@ fn pci(m: &str) -> Option<Event> {
         return (up || rest.contains("Link Down")).then(|| Event::PciLink { of: Requester::of_line(m), up });
     }
     None
+}
+
+/// Reads of the device's configuration give all ones (drivers/pci/pci.c): `Unable to change power state from D3cold to D0, device inaccessible`
+/// (`pci_power_up`; `pci_raw_set_power_state` before 6.0: `Refused to change power state …` is another matter), and `not ready 65535ms after resume;
+/// giving up` (`pci_dev_wait`).
+fn is_inaccessible(m: &str) -> bool {
+    let Some((_, said)) = m.split_once(": ") else { return false };
+    let power = after(said, "nable to change power state from D")
+        .is_some_and(|r| r.trim_end().ends_with(", device inaccessible"));
+    let ready = said
+        .strip_prefix("not ready ")
+        .is_some_and(|r| r.contains("ms after ") && r.trim_end().ends_with("; giving up"));
+    power || ready
 }
 
 /// `, limited by 8.0 GT/s PCIe x8 link at 0000:00:01.0 (capable of 126.024 Gb/s with 16.0 GT/s PCIe x8 link)` or ` (16.0 GT/s PCIe x16 link)`

@@ -88,6 +88,46 @@ impl Mlx5Event {
     }
 }
 
+/// Why the NVIDIA driver does not start a GPU; what says most first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StartFault {
+    /// The open kernel modules alone support it.
+    NeedsOpenModules,
+    /// The open kernel modules do not support it.
+    NeedsClosedModules,
+    /// An older branch of the driver supports it, this one no longer.
+    Legacy,
+    /// This release does not know it.
+    OtherRelease,
+    /// The firmware in its VBIOS did not end its start.
+    GpuFirmware,
+    /// The driver's firmware file for its GSP is not there.
+    FirmwareFile,
+    /// It has no interrupt.
+    Interrupt,
+    /// Another driver has it, or the kernel did not hand it over.
+    OtherDriver,
+}
+
+/// What a driver says of a GPU, without a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GpuFault {
+    /// It answers no read.
+    Lost,
+    /// An error of its hardware or memory was not corrected.
+    Uncorrected,
+    /// Work on it does not end.
+    Hung,
+    /// The driver resets it.
+    Reset,
+    /// Its firmware (GSP) does not answer; the driver's number of the GPU.
+    Firmware(Option<u32>),
+    /// A program used an address that is not mapped, or not so.
+    Page,
+}
+
 /// What a line says.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub enum Event {
@@ -298,11 +338,29 @@ pub enum Event {
         /// GPU.
         bdf: Option<Bdf>,
     },
-    /// A GPU no longer answers on the bus; the driver says so without an Xid.
-    GpuLost {
-        /// GPU; the driver's older form names it in another line.
+    /// `The NVIDIA GPU 0000:01:00.0 (PCI ID: …)`: the GPU of which the lines behind it speak.
+    NvidiaNames(Bdf),
+    /// Why the NVIDIA driver does not start a GPU.
+    NvidiaRefused {
+        /// GPU; mostly on the line before, which is [`Event::NvidiaNames`].
+        bdf: Option<Bdf>,
+        /// Why.
+        why: StartFault,
+    },
+    /// amdgpu gave a GPU up: `Fatal error during GPU init`.
+    AmdInitFailed {
+        /// GPU.
         bdf: Option<Bdf>,
     },
+    /// What a driver says of a GPU in trouble, without a number.
+    GpuFault {
+        /// GPU; that of the NVIDIA driver's last line is on the line before it.
+        of: Requester,
+        /// What.
+        fault: GpuFault,
+    },
+    /// A device answers no read of its configuration.
+    Inaccessible(Requester),
     /// User-space and kernel parts of the NVIDIA driver differ.
     NvidiaVersionMismatch,
     /// A module parameter that does not exist.

@@ -1,5 +1,6 @@
 //! The kernel log in all its clothes: `dmesg`, `dmesg -T`, `dmesg -x`, ISO times, `journalctl -k`, `/dev/kmsg`, pstore, plain.
 
+mod amdgpu;
 mod classify;
 mod driver;
 mod event;
@@ -7,13 +8,14 @@ mod fault;
 mod header;
 mod identity;
 mod mlx5;
+mod nvidia;
 mod probe;
 mod shape;
 
 pub use classify::classify;
 use classify::subject;
 pub use driver::{DriverClass, Requester};
-pub use event::{AerSeverity, AmdVi, DomainKind, Event, LimitedBy, Mlx5Event};
+pub use event::{AerSeverity, AmdVi, DomainKind, Event, GpuFault, LimitedBy, Mlx5Event, StartFault};
 pub use header::{Head, MOST_SECONDS, Time, head, is_iso, split, tagged};
 
 use crate::text::{decode, line_number};
@@ -121,7 +123,7 @@ pub fn scan(bytes: &[u8]) -> Vec<Found> {
         line_at = start;
         if let Some(raw) = text.get(start..end) {
             let subjects = subjects(words, bytes, hit, end);
-            out.extend(found(raw.trim_end_matches('\r'), line, subjects));
+            push(&mut out, found(raw.trim_end_matches('\r'), line, subjects));
         }
         at = end.saturating_add(1);
         if at >= bytes.len() {
@@ -132,7 +134,25 @@ pub fn scan(bytes: &[u8]) -> Vec<Found> {
 }
 
 fn scan_all(text: &str) -> Vec<Found> {
-    text.lines().enumerate().filter_map(|(i, raw)| found(raw, i, subject::ALL)).collect()
+    let mut out = Vec::new();
+    text.lines().enumerate().for_each(|(i, raw)| push(&mut out, found(raw, i, subject::ALL)));
+    out
+}
+
+/// Lines at most between the one in which the NVIDIA driver names a GPU and what it says of it: a message of its own has several.
+pub const NAMED_FOR: u32 = 2;
+
+/// One more event; one that names no GPU is of the GPU that the line before names.
+fn push(out: &mut Vec<Found>, found: Option<Found>) {
+    let Some(mut found) = found else { return };
+    if let Some(Found { line, event: Event::NvidiaNames(gpu), .. }) = out.last()
+        && found.line.saturating_sub(*line) <= NAMED_FOR
+        && let Event::NvidiaRefused { bdf: bdf @ None, .. }
+        | Event::GpuFault { of: Requester { bdf: bdf @ None, .. }, .. } = &mut found.event
+    {
+        *bdf = Some(*gpu);
+    }
+    out.push(found);
 }
 
 /// What a line may be about, by the words in it: the first, and those after it up to the end of the line.
@@ -191,8 +211,11 @@ const ANCHORS: &[(&str, u8)] = &[
     ("pciehp", subject::PCI),
     ("error status/mask=", subject::PCI),
     ("] type 0", subject::PCI),
+    ("device inaccessible", subject::PCI),
+    ("; giving up", subject::PCI),
     ("mlx5_core", subject::MLX),
     ("Internal error detected", subject::MLX),
+    ("amdgpu", subject::DRIVERS),
     (": probe of ", subject::DRIVERS),
     (": probe with driver ", subject::DRIVERS),
     ("unknown parameter", subject::MODULES),

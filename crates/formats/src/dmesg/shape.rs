@@ -31,6 +31,7 @@ pub(super) const BEGINNINGS: &[&str] = &[
     "DMI: ",
     "Hypervisor detected: ",
     "[Firmware Bug]: ",
+    super::amdgpu::DRM,
 ];
 
 /// What is said behind a module's name: by the module loader (`nvidia_peermem: Unknown symbol …`), and by `nvidia-nvswitch3` of a switch.

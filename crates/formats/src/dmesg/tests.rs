@@ -300,11 +300,10 @@ fn cases() -> Vec<(&'static str, Event)> {
             "pcieport 0000:00:03.1:   device [1022:1453] error status/mask=00001000/00006000",
             E::Bound(of("00:03.1", DriverClass::Port)),
         ),
+        (
             "mlx4_core 0000:07:00.0: Internal error detected:",
             E::Mlx4Fault { bdf: bdf("07:00.0") },
         ),
-        ("NVRM: GPU 0000:18:00.0: GPU has fallen off the bus.", E::GpuLost { bdf: bdf("18:00.0") }),
-        ("NVRM: fallen off the bus and is not responding to commands.", E::GpuLost { bdf: None }),
         ("Kernel is locked down from EFI Secure Boot; see man kernel_lockdown.7", E::LockedDown("EFI Secure Boot".into())),
         (
             "Lockdown: setpci: direct PCI access is restricted; see man kernel_lockdown.7",
@@ -479,4 +478,19 @@ fn a_line_says_whose_it_is() {
     ] {
         assert_eq!(head(nobody).host, None, "{nobody}");
     }
+}
+
+/// What the NVIDIA driver says in several lines is of the GPU that the first one names.
+#[test]
+fn lines_without_an_address_are_of_the_gpu_above() {
+    let named = "[ 1843.3] NVRM: The NVIDIA GPU 0000:b3:00.0 (PCI ID: 10de:2b85)\n";
+    let why = "               NVRM: installed in this system requires use of the NVIDIA open kernel modules.\n";
+    let of = |text: &str| match scan(text.as_bytes()).pop().map(|f| f.event) {
+        Some(Event::NvidiaRefused { bdf, why }) => Some((bdf.map(|b| b.to_string()), why)),
+        _ => None,
+    };
+    let gpu = Some("0000:b3:00.0".to_owned());
+    assert_eq!(of(&format!("{named}{why}")), Some((gpu, StartFault::NeedsOpenModules)));
+    assert_eq!(of(why), Some((None, StartFault::NeedsOpenModules)));
+    assert_eq!(of(&format!("{named}x\ny\nz\n{why}")), Some((None, StartFault::NeedsOpenModules)));
 }

@@ -33,6 +33,8 @@ pub enum SocketTrouble {
     TimedOut,
     /// No way there.
     Unreachable,
+    /// It was tried again and again, and given up: after a refusal or a time-out NCCL asks the same socket once more, which gives ECONNABORTED.
+    Aborted,
     /// The other side ended.
     Closed,
     /// The address to listen on, or to connect from, is not one of this host's.
@@ -59,8 +61,10 @@ impl SocketTrouble {
             Self::Refused
         } else if has("timed out") || has("timeouts") {
             Self::TimedOut
-        } else if has("No route") || has("unreachable") || has(" is down") || has("Software caused connection abort") {
+        } else if has("No route") || has("unreachable") || has(" is down") {
             Self::Unreachable
+        } else if has("Software caused connection abort") {
+            Self::Aborted
         } else if has("closed by remote") || has("reset by peer") || has("Broken pipe") {
             Self::Closed
         } else {

@@ -213,6 +213,9 @@ fn info(text: &str) -> Option<Message<'_>> {
     }
     match text.as_bytes().first()? {
         b'C' => starts_c(text),
+        b'R' if text.starts_with("RCCL version ") => {
+            text.get(13..).map(|version| Message::Version(word(version.strip_prefix(": ").unwrap_or(version))))
+        }
         b'R' => text.strip_prefix("Ring ").and_then(connect::read).map(Message::Connect),
         b'N' => starts_n(text),
         b'G' => gdr_line(text),
@@ -308,10 +311,7 @@ fn starts_n(text: &str) -> Option<Message<'_>> {
     if let Some(rest) = text.strip_prefix("NVLS multicast support is ") {
         return Some(Message::NvlsSupport(rest.starts_with("available")));
     }
-    if let Some(version) = text.strip_prefix("NCCL version ") {
-        return Some(Message::Version(word(version)));
-    }
-    None
+    text.strip_prefix("NCCL version ").map(|version| Message::Version(word(version)))
 }
 
 /// Lines that begin with `NET/`.

@@ -58,6 +58,8 @@ fn heads_in_all_their_dresses() {
     }
     assert_eq!(read("NCCL version 2.21.5+cuda12.4"), Message::Version("2.21.5+cuda12.4"));
     assert_eq!(read("n:1:1 [0] NCCL INFO NCCL version 2.26.2+cuda12.2"), Message::Version("2.26.2+cuda12.2"));
+    assert_eq!(read("n:1:1 [0] NCCL INFO RCCL version : 2.22.3-HEAD:271856d"), Message::Version("2.22.3-HEAD:271856d"));
+    assert_eq!(read("n:1:1 [0] NCCL INFO RCCL version 2.18.3+hip6.0 HEAD:x"), Message::Version("2.18.3+hip6.0"));
 }
 
 #[test]

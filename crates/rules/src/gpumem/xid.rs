@@ -3,7 +3,7 @@
 use crate::log::{count, no_log, silent_log};
 use crate::xid::{CATALOGUE, Judgement, NUMBERS, Seen, judge, named};
 use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Subject};
-use linerate_formats::dmesg::Event;
+use linerate_formats::dmesg::{Event, GpuFault};
 use linerate_formats::pci::Bdf;
 use linerate_formats::xid::Detail;
 use linerate_snapshot::Place;
@@ -59,7 +59,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         _ => None,
     }));
     let lost = count(cx.node.kernel.events(|e| match e {
-        Event::GpuLost { bdf } => Some(Seen { gpu: *bdf, number: 79, detail: Detail::Number }),
+        Event::GpuFault { of, fault: GpuFault::Lost } => Some(Seen { gpu: of.bdf, number: 79, detail: Detail::Number }),
         _ => None,
     }));
     if groups.is_empty() && switches.is_empty() && lost.is_empty() {

@@ -80,10 +80,14 @@ fn check(c: &Case<'_>) -> Option<Found> {
             |(far, limit)| format!("{far} apart, and {limit} is the limit"),
         );
         let words = format!("GPU and NIC are {what}");
-        let found = Found::new(Certain, words, "NCCL prints the decision for the pair")
-            .with(c.quotes(g).into_iter().take(2))
-            .with(lacking(c))
-            .scope(c.scope(hit));
+        // Other pairs may be in lines that are missing here, and near: connections tell.
+        let (sure, why) = if s.any || !joined.is_empty() {
+            (Certain, "NCCL prints the decision for the pair")
+        } else {
+            (Possible, "NCCL prints the decision for the pair; whether a connection uses it, these lines do not show")
+        };
+        let found =
+            Found::new(sure, words, why).with(c.quotes(g).into_iter().take(2)).with(lacking(c)).scope(c.scope(hit));
         return Some(node_words(found, c, &joined));
     }
     if let Some(first) = joined.first().filter(|_| s.any) {

@@ -16,7 +16,7 @@ pub(super) static CAUSE: Cause = Cause {
            memory (NVLS) cannot be bound.",
     shows: &[
         "`system not yet initialized` (CUDA error 802)",
-        "`Failed to bind NVLink SHARP (NVLS) Multicast memory …`",
+        "`Failed to bind NVLink SHARP (NVLS) Multicast memory …`; up to 2.26 `transport/nvls.cc:… Cuda failure 1 'invalid argument'`",
         "an Xid of NVLink, `SXid` of an NVSwitch, CUDA error 220",
         "`fabric manager NVIDIA GPU driver interface version … don't match with driver version …`",
     ],

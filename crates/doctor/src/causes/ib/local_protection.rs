@@ -24,7 +24,7 @@ pub(super) static CAUSE: Cause = Cause {
     sources: &[VERBS, TROUBLESHOOTING],
     severity: Severity::Critical,
     rules: &["acs/redirect-on-p2p-path", "iommu/translated-domain", "iommu/faults", "gpumem/peermem-symbols"],
-    follows: &["kernel/iommu-fault", "kernel/xid"],
+    follows: &["kernel/iommu-fault", "kernel/xid", "kernel/device-gone"],
     check,
 };
 

@@ -27,7 +27,7 @@ pub(super) static CAUSE: Cause = Cause {
     sources: &[VERBS],
     severity: Severity::Critical,
     rules: &["rdma/nic-fault", "rdma/firmware-mixed"],
-    follows: &["ib/port-went-down", "kernel/iommu-fault", "kernel/xid", "kernel/pcie-error"],
+    follows: &["ib/port-went-down", "kernel/iommu-fault", "kernel/xid", "kernel/device-gone", "kernel/pcie-error"],
     check,
 };
 

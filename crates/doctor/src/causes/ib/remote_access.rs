@@ -20,7 +20,7 @@ pub(super) static CAUSE: Cause = Cause {
     sources: &[VERBS],
     severity: Severity::Critical,
     rules: &["acs/redirect-on-p2p-path", "iommu/translated-domain", "iommu/faults"],
-    follows: &["kernel/iommu-fault", "kernel/xid", "gpu/out-of-memory"],
+    follows: &["kernel/iommu-fault", "kernel/xid", "kernel/device-gone", "gpu/out-of-memory"],
     check,
 };
 

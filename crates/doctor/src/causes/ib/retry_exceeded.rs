@@ -40,6 +40,10 @@ pub(super) static CAUSE: Cause = Cause {
     follows: &[
         "ib/port-went-down",
         "kernel/xid",
+        "kernel/device-gone",
+        "gpu/uncorrected-error",
+        "gpu/hung",
+        "gpu/page-fault",
         "kernel/oom",
         "kernel/iommu-fault",
         "ib/gid-index",

@@ -20,7 +20,7 @@ pub(super) static CAUSE: Cause = Cause {
     sources: &[VERBS],
     severity: Severity::Critical,
     rules: &[],
-    follows: &["job/collective-mismatch", "kernel/xid", "kernel/oom"],
+    follows: &["job/collective-mismatch", "kernel/xid", "kernel/device-gone", "kernel/oom"],
     check,
 };
 

@@ -5,6 +5,7 @@ use crate::answer::Confidence::{Likely, Possible};
 use crate::case::Case;
 use crate::causes::{Advice, Cause, Found};
 use crate::observe::trouble::{FrameworkTrouble, Trouble};
+use crate::place::Quote;
 use linerate_formats::nccl_log::SocketTrouble;
 use linerate_rules::{Remedy, Severity};
 
@@ -17,13 +18,16 @@ pub(super) static CAUSE: Cause = Cause {
         "`connect() to … failed` of MPI, PyTorch's store on MASTER_ADDR that does not answer",
     ],
     why: "The bootstrap is TCP on free ports. Refused: nobody listens there (the process is gone, or another \
-          address). Timed out or no route: a firewall, a network policy, or the wrong network.",
+          address). Timed out or no route: a firewall, a network policy, or the wrong network. `Software caused connection \
+          abort` may be any of these. PyTorch's store is a connection of its own, to MASTER_ADDR and MASTER_PORT.",
     confirm: &[
         "from the host of the message: `nc -zv ADDRESS PORT`",
         "firewall, security groups, NetworkPolicy between the nodes",
     ],
     refute: &["the peer's process ended before: then it is the cause"],
-    remedy: Advice::Investigate("Open all TCP ports between the nodes, on the interface that NCCL_SOCKET_IFNAME names"),
+    remedy: Advice::Investigate(
+        "See that the other rank runs, then open all TCP ports between the nodes: NCCL's on the interface that NCCL_SOCKET_IFNAME names, PyTorch's store on MASTER_ADDR and MASTER_PORT (rdzv_endpoint)",
+    ),
     sources: &[SOCKET_CC],
     severity: Severity::Critical,
     rules: &[],
@@ -32,6 +36,10 @@ pub(super) static CAUSE: Cause = Cause {
         "net/no-interface",
         "kernel/oom",
         "kernel/xid",
+        "kernel/device-gone",
+        "gpu/uncorrected-error",
+        "gpu/hung",
+        "gpu/page-fault",
         "shm/too-small",
         "job/open-files",
         "gpu/out-of-memory",
@@ -46,15 +54,19 @@ pub(super) static CAUSE: Cause = Cause {
 
 fn check(c: &Case<'_>) -> Option<Found> {
     let found = c.failures(|t| {
-        matches!(t, Trouble::Socket(SocketTrouble::Refused | SocketTrouble::TimedOut | SocketTrouble::Unreachable))
+        use SocketTrouble::{Aborted, Refused, TimedOut, Unreachable};
+        matches!(t, Trouble::Socket(Refused | TimedOut | Unreachable | Aborted))
     });
     let Some((t, g)) = found.first() else { return of_mpi(c).or_else(|| store(c)).or_else(|| not_yet(c)) };
     let what = match t {
         Trouble::Socket(SocketTrouble::Refused) => "was refused: nobody listens there",
         Trouble::Socket(SocketTrouble::TimedOut) => "timed out: no answer",
+        Trouble::Socket(SocketTrouble::Aborted) => {
+            "was given up: refused, timed out and without a route look alike here (ECONNABORTED comes from the second try on one socket)"
+        }
         _ => "found no path: no route to the address, or a firewall or security group drops it",
     };
-    let local = |q: &crate::place::Quote| q.text.contains(" 169.254.") || q.text.contains(":169.254.");
+    let local = |q: &Quote| q.text.contains(" 169.254.") || q.text.contains(":169.254.");
     if g.quotes.iter().any(local) {
         let words = format!("a connection between ranks {what}; the address is link-local (169.254.0.0/16)");
         let why = "such an address is valid on one link only: NCCL took an interface that other hosts do not reach";
@@ -102,7 +114,19 @@ fn of_mpi(c: &Case<'_>) -> Option<Found> {
 fn store(c: &Case<'_>) -> Option<Found> {
     let all = c.frameworks(|t| matches!(t, FrameworkTrouble::Unreachable));
     let (_, g) = all.first().filter(|_| !c.ran())?;
-    let words = "a rank could not connect to the store on MASTER_ADDR";
-    let why = "the connection was tried until its timeout: nobody listens there yet, or the address or port cannot be reached";
-    Some(Found::new(Likely, words, why).with(c.quotes(g)))
+    let own = |q: &Quote| ["127.0.0.1", "localhost", "[::1]"].iter().any(|a| q.text.contains(a));
+    let (words, why, advice) = if g.quotes.iter().all(own) {
+        (
+            "a process could not connect to PyTorch's store on its own host",
+            "the connection was tried until its timeout: on one host nobody listens there, or no longer",
+            "Read the log of the process that holds the store (torchrun, or rank 0) on this host: it did not start, ended, or took another port",
+        )
+    } else {
+        (
+            "a rank could not connect to PyTorch's store (MASTER_ADDR, rdzv_endpoint)",
+            "the connection was tried until its timeout: nobody listens there yet, or the address or port cannot be reached",
+            "See that rank 0, or torchrun on the host of rdzv_endpoint, runs and listens on MASTER_ADDR and MASTER_PORT, that all ranks have the same two, and that the port is open between the nodes; NCCL_SOCKET_IFNAME does not change this connection",
+        )
+    };
+    Some(Found::new(Likely, words, why).with(c.quotes(g)).fix(Some(Advice::Investigate(advice).remedy())))
 }

@@ -21,13 +21,17 @@ pub(super) static CAUSE: Cause = Cause {
         "a report of NCCL's RAS in which each of two ranks has launched more operations of one kind than the other",
     ],
     why: "All ranks of a communicator must call the same collectives in the same order with the same sizes. A branch \
-          that only some ranks take, uneven data, or an exception that one rank swallowed breaks that.",
+          that only some ranks take, uneven data, or an exception that one rank swallowed breaks that. NCCL sees the sizes \
+          of its own messages alone: they differ, too, where ranks have other settings (NCCL_ALGO, NCCL_PROTO, NCCL_BUFFSIZE, \
+          channels), and 2.7 reports it of send and receive that are right.",
     confirm: &[
         "TORCH_DISTRIBUTED_DEBUG=DETAIL, or the flight recorder (TORCH_NCCL_TRACE_BUFFER_SIZE) of all ranks",
         "NCCL_DEBUG=INFO with NCCL_DEBUG_SUBSYS=COLL: the calls of each rank",
     ],
-    refute: &["all ranks' last calls are equal"],
-    remedy: Advice::Investigate("Compare the calls of the ranks around the first difference; it is in the program"),
+    refute: &["all ranks' last calls are equal, and so are their NCCL_ variables and releases"],
+    remedy: Advice::Investigate(
+        "Compare the NCCL_ variables and releases of the ranks, then their calls around the first difference in the program",
+    ),
     sources: &[TORCH, RAS],
     severity: Severity::Critical,
     rules: &[],
@@ -59,16 +63,12 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let Some((_, g)) = nccl.first().filter(|(_, g)| !is_bootstrap(g)) else { return by_ras(c) };
     let says = |w: &str| g.quotes.iter().any(|q| q.text.contains(w));
     // 2.4 to 2.7 suspect it where a program hangs.
-    let sure = match (says("may be caused by"), says("mismatch")) {
-        (true, _) => Possible,
-        (_, true) => Certain,
-        _ => Likely,
-    };
+    let sure = if says("may be caused by") { Possible } else { Likely };
     Some(
         Found::new(
             sure,
             "sizes of messages differ between ranks",
-            "NCCL got a message of another size than it expected",
+            "NCCL got a message of another size than it expected; settings of NCCL that differ between ranks, and up to 2.7.8 calls of send and receive, look the same",
         )
         .with(c.quotes(g)),
     )

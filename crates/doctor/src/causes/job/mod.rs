@@ -8,7 +8,7 @@ mod process_unresponsive;
 mod ran_alone;
 pub(crate) mod ras;
 mod straggler;
-mod version_mismatch;
+pub(crate) mod version_mismatch;
 
 use crate::causes::{Cause, nccl};
 use crate::observe::groups::Group;

@@ -4,7 +4,11 @@ use super::SOCKET_CC;
 use crate::answer::Confidence::{Likely, Possible};
 use crate::case::Case;
 use crate::causes::{Advice, Cause, Found};
+use crate::observe::groups::Group;
+use crate::observe::process::Process;
 use crate::observe::trouble::{FrameworkTrouble, Trouble};
+use crate::place::Quote;
+use linerate_formats::host_name;
 use linerate_formats::nccl_log::SocketTrouble;
 use linerate_formats::nccl_log::status::Status;
 use linerate_rules::Severity;
@@ -29,6 +33,10 @@ pub(super) static CAUSE: Cause = Cause {
     follows: &[
         "kernel/oom",
         "kernel/xid",
+        "kernel/device-gone",
+        "gpu/uncorrected-error",
+        "gpu/hung",
+        "gpu/page-fault",
         "shm/too-small",
         "job/open-files",
         "ib/memlock",
@@ -62,7 +70,8 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let found = c.failures(|t| matches!(t, Trouble::Socket(SocketTrouble::Closed)));
     let flushed = c.failures(|t| matches!(t, Trouble::Completion(Status::Flushed)));
     let ended = c.frameworks(|t| matches!(t, FrameworkTrouble::Ended | FrameworkTrouble::Killed));
-    let Some((_, g)) = found.first() else {
+    let own = OwnProxy::of(c);
+    let Some((_, g)) = found.iter().find(|(_, g)| !g.quotes.iter().all(|q| own.is(c, g, q))) else {
         // Connections in error, and a program that ended: the one follows from the other.
         if let Some(found) = remote(c) {
             return Some(found);
@@ -72,13 +81,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
         let words = "a rank's program ended, and the others lost their connections";
         return Some(Found::new(Likely, words, why).with(c.quotes(g)).with(c.quotes(flushed).into_iter().take(1)));
     };
-    let peers: BTreeSet<&str> = g
-        .quotes
-        .iter()
-        .filter_map(|q| q.text.split_once("remote peer "))
-        .map(|(_, r)| r.split_whitespace().next().unwrap_or_default())
-        .filter(|p| !p.is_empty())
-        .collect();
+    let peers: BTreeSet<&str> = g.quotes.iter().filter(|q| !own.is(c, g, q)).filter_map(|q| peer(&q.text)).collect();
     // Who complains is alive. A process whose lines simply end is the suspect.
     let complaining: BTreeSet<usize> = g.processes.iter().copied().collect();
     let silent: Vec<String> = c
@@ -110,4 +113,53 @@ fn remote(c: &Case<'_>) -> Option<Found> {
     let words = "NCCL reports that a remote process ended, or that the network failed";
     let why = "that is what the survivors see (ncclRemoteError); these lines do not show which of the two, nor why";
     Some(Found::new(Possible, words, why).with(c.quotes(g)))
+}
+
+/// The other side of a connection, as NCCL prints it.
+fn peer(text: &str) -> Option<&str> {
+    let rest = ["remote peer ", "recv from ", "send to "].iter().find_map(|key| text.split_once(key))?.1;
+    rest.split_whitespace().next().filter(|p| !p.is_empty())
+}
+
+/// Connections that a rank has to its own proxy, a thread of the same process: where that failed, it is no other rank that ended.
+struct OwnProxy<'a> {
+    /// Processes whose proxy says that it failed, and where it does first (`proxy.cc`: `[Proxy Service 9] Failed to execute operation …`).
+    failed: Vec<&'a Group>,
+}
+
+impl<'a> OwnProxy<'a> {
+    fn of(c: &Case<'a>) -> Self {
+        let is_proxy = |t: &Trouble| matches!(t, Trouble::Other(n) if c.name(*n).starts_with("[Proxy Service"));
+        OwnProxy { failed: c.failures(is_proxy).into_iter().map(|(_, g)| g).collect() }
+    }
+
+    /// Whether the closed connection of this line is one to the own host or the own address, or follows from a proxy that failed before it.
+    fn is(&self, c: &Case<'_>, g: &Group, q: &Quote) -> bool {
+        let Some(host) = peer(&q.text).and_then(|p| p.split('<').next()).filter(|h| !h.is_empty()) else {
+            return false;
+        };
+        if !q.text.contains("closed by remote peer") {
+            return false;
+        }
+        let processes = || g.processes.iter().filter_map(|p| c.o.process(*p));
+        let is_own = |p: &Process| {
+            let same = host_name::short(c.name(p.host)).is_some_and(|own| host_name::short(host) == Some(own));
+            let address = p.bootstrap.map(|b| c.name(b.name)).is_some_and(|list| has_address(list, host));
+            same || address
+        };
+        let after = |f: &&Group| {
+            f.first.file == q.place.file
+                && f.first.line < q.place.line
+                && f.processes.iter().any(|p| g.processes.binary_search(p).is_ok())
+        };
+        // One process alone: whose line it is, is known.
+        let alone = g.processes.len() == 1;
+        alone && processes().any(is_own) || self.failed.iter().any(after)
+    }
+}
+
+/// `eth0:10.0.0.1<0>`, `[0]eth0:10.0.0.1<0> [1]…`: whether one of the interfaces has the address.
+fn has_address(list: &str, address: &str) -> bool {
+    list.split_whitespace()
+        .any(|i| i.split('<').next().is_some_and(|i| i.split_once(':').is_some_and(|(_, a)| a == address)))
 }

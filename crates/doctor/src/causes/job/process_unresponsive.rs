@@ -32,6 +32,10 @@ pub(super) static CAUSE: Cause = Cause {
     follows: &[
         "kernel/oom",
         "kernel/xid",
+        "kernel/device-gone",
+        "gpu/uncorrected-error",
+        "gpu/hung",
+        "gpu/page-fault",
         "kernel/iommu-fault",
         "shm/too-small",
         "gpu/out-of-memory",

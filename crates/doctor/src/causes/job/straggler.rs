@@ -37,6 +37,10 @@ pub(super) static CAUSE: Cause = Cause {
     follows: &[
         "kernel/oom",
         "kernel/xid",
+        "kernel/device-gone",
+        "gpu/uncorrected-error",
+        "gpu/hung",
+        "gpu/page-fault",
         "kernel/iommu-fault",
         "ib/retry-exceeded",
         "ib/port-went-down",

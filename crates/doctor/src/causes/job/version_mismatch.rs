@@ -5,7 +5,9 @@ use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::answer::Evidence;
 use crate::case::Case;
 use crate::causes::{Advice, Cause, Found, nccl};
+use crate::observe::groups::Group;
 use crate::observe::trouble::Trouble;
+use crate::place::Quote;
 use linerate_rules::Severity;
 use std::collections::BTreeMap;
 
@@ -17,6 +19,7 @@ pub(super) static CAUSE: Cause = Cause {
         "`Mismatched NCCL version detected : rank …`",
         "`NCCL version …` differs between processes of one job",
         "`Message truncated : received …` in the bootstrap",
+        "`connecting to address … with family 33621 is neither AF_INET(2) nor AF_INET6(10)`",
     ],
     why: "The bootstrap exchanges data whose layout differs between releases. Older releases fail with truncated \
           messages or wrong magic, or hang.",
@@ -49,6 +52,12 @@ fn check(c: &Case<'_>) -> Option<Found> {
         }
     }
     if by_release.len() < 2 {
+        let garbled = c.failures(|t| matches!(t, Trouble::NoInterface)).into_iter().map(|(_, g)| g);
+        if let Some(g) = garbled.into_iter().find(|g| is_garbled(c, g)) {
+            let why = "the address of a peer has a family that does not exist, so its message has another layout or was damaged: other releases of NCCL or of a plugin, or a fault of one";
+            let words = "ranks may run different releases of NCCL or of its network plugin";
+            return Some(Found::new(Possible, words, why).shown(c, g));
+        }
         let g = truncated?;
         let why = "the bootstrap's messages have the wrong size, as with different releases; a stranger on the port looks the same";
         return Some(Found::new(Possible, "ranks may run different releases of NCCL", why).with(c.quotes(g)));
@@ -69,3 +78,17 @@ fn check(c: &Case<'_>) -> Option<Found> {
     };
     Some(Found::new(sure, format!("releases {} in one job", names.join(" and ")), why).with(lines))
 }
+
+/// Whether a peer's address is of a family that does not exist, in processes that have an interface: what was received is wrong, not the host's network
+/// (NVIDIA/nccl#1267). Family 0 is an address that nobody filled in.
+pub(crate) fn is_garbled(c: &Case<'_>, g: &Group) -> bool {
+    let family =
+        |q: &Quote| q.text.split_once("with family ").and_then(|(_, r)| r.split(' ').next()?.parse::<u32>().ok());
+    let odd = |q: &Quote| q.text.contains("is neither AF_INET") && family(q).is_some_and(|f| f > MAX_FAMILY);
+    let has_interface = |p: &usize| c.o.process(*p).is_some_and(|p| p.bootstrap.is_some());
+    g.quotes.iter().all(odd)
+        || g.quotes.iter().all(|q| q.text.contains("is neither AF_INET")) && g.processes.iter().any(has_interface)
+}
+
+/// Families of addresses that Linux has (`AF_MAX`, include/linux/socket.h).
+const MAX_FAMILY: u32 = 46;

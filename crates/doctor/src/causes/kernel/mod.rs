@@ -1,5 +1,6 @@
 //! What the kernel and its drivers reported.
 
+pub(crate) mod device_gone;
 mod iommu_fault;
 mod oom;
 mod pcie_corrected;
@@ -20,8 +21,15 @@ use linerate_node::requester;
 use linerate_node::requester::{Device, Standing};
 use linerate_rules::{Remedy, Source};
 
-pub(super) static CAUSES: &[&Cause] =
-    &[&iommu_fault::CAUSE, &oom::CAUSE, &xid::CAUSE, &pcie_error::CAUSE, &pcie_limited::CAUSE, &pcie_corrected::CAUSE];
+pub(super) static CAUSES: &[&Cause] = &[
+    &iommu_fault::CAUSE,
+    &oom::CAUSE,
+    &xid::CAUSE,
+    &device_gone::CAUSE,
+    &pcie_error::CAUSE,
+    &pcie_limited::CAUSE,
+    &pcie_corrected::CAUSE,
+];
 
 const AER_HOWTO: Source = nccl(
     "Linux Documentation/PCI/pcieaer-howto.rst",
@@ -37,11 +45,22 @@ fn of_devices<'a>(c: &Case<'a>, of: fn(&KernelTrouble) -> Option<Requester>) -> 
 /// What the device of a message is: by a node that was given, else by what the log says of that host's devices.
 fn device(c: &Case<'_>, of: Requester, g: &Group) -> Device {
     let ours = |host: Option<Name>| g.host.is_none() || host.is_none() || host == g.host;
-    let bound = || c.o.bound.iter().filter(|b| ours(b.host)).map(|b| b.of);
+    let bound = || c.o.bound.iter().filter(|b| ours(b.host)).map(|b| b.of).chain(gpus(c, g));
     let nodes = c.nodes.iter().filter(|n| n.may_be(g.host.map(|h| c.name(h))));
     let on_nodes = nodes.map(|n| requester::device_in_log(&n.node.pci, false, of, bound()));
     let known = on_nodes.into_iter().find(|d| d.standing != Standing::Unknown);
     known.unwrap_or_else(|| requester::device_in_log(&PciTree::default(), false, of, bound()))
+}
+
+/// The devices that the GPU driver names in that host's log: GPUs.
+fn gpus(c: &Case<'_>, g: &Group) -> impl Iterator<Item = Requester> {
+    let host = g.host;
+    c.of(&c.o.kernel).filter(move |(_, other)| host.is_none() || other.host.is_none() || other.host == host).filter_map(
+        |(k, _)| {
+            let (KernelTrouble::Xid { gpu, .. } | KernelTrouble::GpuNotStarted(gpu)) = k.trouble else { return None };
+            Some(Requester { bdf: Some(gpu?), class: DriverClass::Gpu })
+        },
+    )
 }
 
 /// Errors of devices that have no part in the job's path.
@@ -50,7 +69,9 @@ pub(crate) fn elsewhere(c: &Case<'_>) -> Vec<Note> {
     let faults = faults(c).into_iter().map(|f| ("IOMMU faults", f.of, f.device, f.group));
     let errors = pcie_error::errors(c).into_iter().map(|(of, d, g)| ("PCIe errors", of, d, g));
     let corrected = pcie_corrected::corrected(c).into_iter().map(|(of, d, g)| ("corrected PCIe errors", of, d, g));
-    let of_others = faults.chain(errors).chain(corrected).filter(|(_, _, d, _)| d.standing == Standing::Elsewhere);
+    let gone = device_gone::gone(c).into_iter().map(|(of, d, g)| ("no answer", of, d, g));
+    let of_others =
+        faults.chain(errors).chain(corrected).chain(gone).filter(|(_, _, d, _)| d.standing == Standing::Elsewhere);
     of_others
         .map(|(what, of, d, g)| {
             let address = of.bdf.map(|b| format!(" {b}")).unwrap_or_default();

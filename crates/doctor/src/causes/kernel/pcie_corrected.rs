@@ -29,7 +29,7 @@ pub(super) static CAUSE: Cause = Cause {
     sources: &[AER_HOWTO],
     severity: Severity::Medium,
     rules: &["pcie/aer-errors", "pcie/link-width", "pcie/link-speed"],
-    follows: &["kernel/pcie-error", "kernel/xid"],
+    follows: &["kernel/pcie-error", "kernel/xid", "kernel/device-gone"],
     check,
 };
 

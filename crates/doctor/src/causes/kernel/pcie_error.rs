@@ -1,12 +1,15 @@
 //! `kernel/pcie-error`.
 
-use super::{AER_HOWTO, identify, named, nameless, of_devices};
+use super::{AER_HOWTO, identify, named, nameless, of_devices, xid};
 use crate::answer::Confidence::{Likely, Possible};
 use crate::case::Case;
 use crate::causes::{Advice, Cause, Found};
 use crate::observe::groups::Group;
 use crate::observe::trouble::KernelTrouble;
-use linerate_formats::dmesg::Requester;
+use linerate_formats::dmesg::{DriverClass, Requester};
+use linerate_formats::pci::Bdf;
+use linerate_formats::xid::Class;
+use linerate_node::requester;
 use linerate_node::requester::{Device, Standing};
 use linerate_rules::Severity;
 
@@ -46,15 +49,38 @@ fn check(c: &Case<'_>) -> Option<Found> {
         let (of, d, g) = other.iter().find(|(_, d, _)| d.standing == Standing::Unknown)?;
         let words = format!("{} {}", errors_or_links(g.count), nameless(*of, d));
         let why = "only errors of a GPU, an RDMA NIC or a port above one concern the job";
-        return Some(Found::new(Possible, words, why).shown(c, g).fix(Some(identify())));
+        let open = Found::new(Possible, words, why).shown(c, g).fix(Some(identify()));
+        return Some(after_xid(c, *of, g, open));
     }
     let (of, d, g) = found.first()?;
     let words = format!("{} of {}", errors_or_links(g.count), named(*of, d));
-    Some(
+    let likely =
         Found::new(Likely, words, "the kernel's log says so, and the device is on the way between GPU and NIC")
             .shown(c, g)
-            .join(c, &["pcie/device-gone", "pcie/aer-errors"]),
-    )
+            .join(c, &["pcie/device-gone", "pcie/aer-errors"]);
+    Some(after_xid(c, *of, g, likely))
+}
+
+/// It follows from an Xid only where a GPU left the bus before: errors of programs and of memory leave the link alone.
+fn after_xid(c: &Case<'_>, of: Requester, g: &Group, found: Found) -> Found {
+    let lost = xid::judged(c).into_iter().filter(|(_, j, x)| j.meaning.class == Class::Bus && x.is_before(g));
+    let is_its = |gpu: Option<Bdf>, x: &Group| {
+        let unknown = of.bdf.is_none() || gpu.is_none() || of.class == DriverClass::Port;
+        x.host == g.host && (unknown || gpu.zip(of.bdf).is_some_and(|(a, b)| same_slot(a, b)))
+    };
+    let follows = lost.into_iter().any(|(seen, _, x)| is_its(seen.gpu, x));
+    if follows { found } else { found.apart_from("kernel/xid") }
+}
+
+/// Whether an error of a GPU's own slot came before what its driver reports.
+pub(super) fn came_before(errors: &[(Requester, Device, &Group)], gpu: Option<Bdf>, g: &Group) -> bool {
+    let of_gpu = |of: Requester| of.bdf.zip(gpu).is_some_and(|(a, b)| same_slot(a, b));
+    errors.iter().any(|(of, _, e)| of_gpu(*of) && e.host == g.host && e.is_before(g))
+}
+
+/// Functions of one card: a GPU and its sound.
+fn same_slot(a: Bdf, b: Bdf) -> bool {
+    requester::same(Bdf { function: 0, ..a }, Bdf { function: 0, ..b })
 }
 
 /// Uncorrected errors and lost slots, and what their devices are.

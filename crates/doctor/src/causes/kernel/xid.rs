@@ -1,5 +1,6 @@
 //! `kernel/xid`.
 
+use super::pcie_error;
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::answer::Note;
 use crate::case::Case;
@@ -21,7 +22,7 @@ pub(super) static CAUSE: Cause = Cause {
     title: "The GPU driver reported an error (Xid)",
     what: "The GPU driver reported an error of a GPU or of a program on it (Xid). The rank on that GPU fails, all \
            others wait for it.",
-    shows: &["`NVRM: Xid (PCI:0000:18:00): 79, …`", "`GPU has fallen off the bus`"],
+    shows: &["`NVRM: Xid (PCI:0000:18:00): 79, …`"],
     why: "NVIDIA's catalogue says by number what to do: nothing (63, 92, 137), restart the application (13, 31, 94), \
           reset the GPU (64, 95, 119), restart the machine (79). 43 and 45 follow from the program or from another \
           error; 154 names the action that the driver wants.",
@@ -30,22 +31,18 @@ pub(super) static CAUSE: Cause = Cause {
         "`nvidia-smi -q` on that node: GPU Recovery Action, remapped rows, NVLink errors",
     ],
     refute: &["13, 31 or 43: the program made the error; the GPU is fine"],
-    remedy: Advice::Investigate("Do what the catalogue says for this number: `linerate explain xid/N`"),
+    remedy: Advice::Investigate(
+        "Find the Xid in the kernel's log of that node (`dmesg | grep Xid`), and do what the catalogue says for its number: `linerate explain xid/N`",
+    ),
     sources: &[CATALOGUE, NUMBERS],
     severity: Severity::Critical,
     rules: &["gpumem/xid", "gpumem/nvlink-fabric", "pcie/device-gone"],
-    follows: &[],
+    follows: &["kernel/pcie-error"],
     check,
 };
 
 fn check(c: &Case<'_>) -> Option<Found> {
     let found: Vec<_> = judged(c).into_iter().filter(|(_, j, _)| is_cause(j) && !is_nvlink(j)).collect();
-    if found.is_empty() && judged(c).is_empty() {
-        let g = c.kernel_line(|k| matches!(k, KernelTrouble::GpuLost))?;
-        let fell = Seen { gpu: None, number: 79, detail: Detail::Number };
-        let what = Found::new(Certain, "a GPU fell off the bus", "the driver says so").shown(c, g);
-        return Some(what.fix(judge(&fell, &[fell]).remedy()));
-    }
     // The worst counts; among equals the first, and what follows from others last.
     let (seen, j, g) = found
         .iter()
@@ -68,7 +65,11 @@ fn check(c: &Case<'_>) -> Option<Found> {
         std::iter::once(*g).chain(same().map(|(_, _, g)| *g).filter(|o| !std::ptr::eq(*o, *g))).collect();
     // For the node an error of a program is no trouble; for the job it is what ended it.
     let severity = if app && j.what_to_do != Do::NotKnown { j.severity.max(Severity::Medium) } else { j.severity };
-    Some(Found::new(sure, words, why).shown_by(c, &groups).severity(severity).fix(j.remedy()))
+    let all = Found::new(sure, words, why).shown_by(c, &groups).severity(severity).fix(j.remedy());
+    // What a program did wrong may be what the link did to it; a GPU's own error has its own cause.
+    let errors = pcie_error::errors(c);
+    let after_error = app && same().all(|(s, _, x)| pcie_error::came_before(&errors, s.gpu, x));
+    Some(if after_error { all } else { all.apart_from("kernel/pcie-error") })
 }
 
 /// All Xids, each beside the others of its GPU: those of its host.

@@ -2,6 +2,7 @@
 
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::case::Case;
+use crate::causes::job::version_mismatch;
 use crate::causes::{Advice, Cause, ENV_RST, Found};
 use crate::observe::trouble::Trouble;
 use linerate_rules::Severity;
@@ -34,6 +35,9 @@ pub(super) static CAUSE: Cause = Cause {
 fn check(c: &Case<'_>) -> Option<Found> {
     let found = c.failures(|t| matches!(t, Trouble::NoInterface));
     let (_, g) = found.first()?;
+    if version_mismatch::is_garbled(c, g) {
+        return None;
+    }
     let filter = c.env("NCCL_SOCKET_IFNAME").or_else(|| c.env("NCCL_OOB_NET_IFNAME"));
     let words = match filter {
         Some((value, _)) => format!("no interface matches the filter {value}"),

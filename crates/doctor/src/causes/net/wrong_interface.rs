@@ -40,7 +40,12 @@ fn check(c: &Case<'_>) -> Option<Found> {
         return Some(found);
     }
     let failed = c.failures(|t| {
-        matches!(t, Trouble::Socket(SocketTrouble::TimedOut | SocketTrouble::Unreachable | SocketTrouble::Refused))
+        matches!(
+            t,
+            Trouble::Socket(
+                SocketTrouble::TimedOut | SocketTrouble::Unreachable | SocketTrouble::Refused | SocketTrouble::Aborted
+            )
+        )
     });
     let Some((_, g)) = failed.first() else { return loopback(c).or_else(|| bridges(c)) };
     let mut subnets: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -122,7 +127,12 @@ fn foreign_address(c: &Case<'_>) -> Option<Found> {
     }
     let (_, g) = subnet.first().filter(|_| !c.ran())?;
     let failed = c.failures(|t| {
-        matches!(t, Trouble::Socket(SocketTrouble::TimedOut | SocketTrouble::Unreachable | SocketTrouble::Refused))
+        matches!(
+            t,
+            Trouble::Socket(
+                SocketTrouble::TimedOut | SocketTrouble::Unreachable | SocketTrouble::Refused | SocketTrouble::Aborted
+            )
+        )
     });
     let (sure, why) = if failed.is_empty() {
         (Possible, "NCCL warns of it; if the routing table has a route, it is harmless")

@@ -3,6 +3,7 @@
 mod acs_redirects;
 mod containers_isolated;
 mod disabled_by_env;
+mod iommu_translates;
 mod refused_by_driver;
 
 use crate::case::Case;
@@ -11,8 +12,13 @@ use crate::observe::ranks::Carrier;
 use linerate_rules::Source;
 use std::collections::BTreeSet;
 
-pub(super) static CAUSES: &[&Cause] =
-    &[&disabled_by_env::CAUSE, &refused_by_driver::CAUSE, &containers_isolated::CAUSE, &acs_redirects::CAUSE];
+pub(super) static CAUSES: &[&Cause] = &[
+    &disabled_by_env::CAUSE,
+    &refused_by_driver::CAUSE,
+    &containers_isolated::CAUSE,
+    &acs_redirects::CAUSE,
+    &iommu_translates::CAUSE,
+];
 
 const P2P_CC: Source = nccl(
     "NCCL, src/transport/p2p.cc and src/graph/paths.cc: ncclTopoCheckP2p",

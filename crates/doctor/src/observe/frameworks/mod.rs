@@ -113,6 +113,7 @@ pub(super) fn trouble(line: &Line, names: &mut Names) -> Option<FrameworkTrouble
             ErrorKind::Remote => "ncclRemoteError",
             ErrorKind::Other => "another error",
         }),
+        Event::WatchdogStuck { .. } => FrameworkTrouble::Stuck,
         Event::Mismatch { .. } => FrameworkTrouble::Mismatch,
         Event::Lagging { .. } => FrameworkTrouble::Lagging,
         Event::Store { text }
@@ -123,7 +124,6 @@ pub(super) fn trouble(line: &Line, names: &mut Names) -> Option<FrameworkTrouble
         Event::Store { .. } => FrameworkTrouble::Store,
         Event::Progress(_)
         | Event::DumpObserved
-        | Event::WatchdogStuck { .. }
         | Event::TakenDown
         | Event::Terminated { .. }
         | Event::LastError { .. } => return None,

@@ -7,18 +7,39 @@ mod nic;
 mod oom;
 
 use super::trouble::{KernelTrouble, Lack, NarrowPath, PeermemTrouble};
-use linerate_formats::dmesg::{AerSeverity, DriverClass, Event, Mlx5Event, Requester};
+use linerate_formats::dmesg::{AerSeverity, DriverClass, Event, GpuFault, Mlx5Event, Requester};
 use linerate_formats::host_name::short;
+use linerate_formats::pci::Bdf;
 use linerate_formats::{dmesg, printed};
 use module::{is_peermem, module};
 use nic::{Link, limit, narrow, pages, refused};
 use oom::{killed, killed_unit};
 
+/// What a line says of a device without any trouble.
+pub(super) enum Device {
+    /// A driver starts it.
+    Bound(Requester),
+    /// The GPU of which the driver's next lines speak.
+    Named(Bdf),
+}
+
 /// A line with which a driver says what a device is.
-pub(super) fn device(line: &str) -> Option<Requester> {
-    match dmesg::classify(message(line)?) {
-        Some(Event::Bound(of)) => Some(of),
+pub(super) fn device(line: &str) -> Option<Device> {
+    match dmesg::classify(message(line)?)? {
+        Event::Bound(of) => Some(Device::Bound(of)),
+        Event::NvidiaNames(gpu) => Some(Device::Named(gpu)),
         _ => None,
+    }
+}
+
+/// Trouble of a GPU that its own line does not name, as that of the GPU that the lines before it name.
+pub(super) fn of_gpu(trouble: KernelTrouble, named: Bdf) -> KernelTrouble {
+    match trouble {
+        KernelTrouble::GpuRefused { gpu: None, why } => KernelTrouble::GpuRefused { gpu: Some(named), why },
+        KernelTrouble::DeviceGone(of @ Requester { bdf: None, class: DriverClass::Gpu }) => {
+            KernelTrouble::DeviceGone(Requester { bdf: Some(named), ..of })
+        }
+        other => other,
     }
 }
 
@@ -59,7 +80,7 @@ pub(super) fn read(line: &str) -> Option<KernelTrouble> {
     }
     let message = message(line)?;
     if let Some(trouble) = killed(message)
-        .or_else(|| lost(message))
+        .or_else(|| no_handle(message))
         .or_else(|| module(message))
         .or_else(|| pages(message))
         .or_else(|| limit(message))
@@ -109,24 +130,26 @@ pub(super) fn read(line: &str) -> Option<KernelTrouble> {
         Event::DmabufAttachFailed(_) => KernelTrouble::DmabufRefused,
         Event::DmaMapFailed { .. } => KernelTrouble::BounceBuffers,
         Event::NvidiaVersionMismatch => KernelTrouble::DriverMismatch,
-        Event::NvidiaInitFailed { bdf } => KernelTrouble::GpuNotStarted(bdf),
+        Event::NvidiaInitFailed { bdf } | Event::AmdInitFailed { bdf } => KernelTrouble::GpuNotStarted(bdf),
+        Event::NvidiaRefused { bdf, why } => KernelTrouble::GpuRefused { gpu: bdf, why },
+        Event::GpuFault { of, fault: GpuFault::Lost } | Event::Inaccessible(of) => KernelTrouble::DeviceGone(of),
+        Event::GpuFault { of, fault } => KernelTrouble::GpuFault { gpu: of.bdf, fault },
         Event::NotStarted { of, .. } if of.class == DriverClass::RdmaNic => KernelTrouble::NicNotStarted(of.bdf),
+        Event::NotStarted { of, .. } if of_gpu_driver(message) => KernelTrouble::GpuNotStarted(of.bdf),
         _ => return None,
     })
 }
 
-/// A GPU that is gone, without its Xid.
-fn lost(m: &str) -> Option<KernelTrouble> {
-    let by_driver = m.starts_with("NVRM: ")
-        && !m.starts_with("NVRM: Xid")
-        && m.split_once("fallen off the bus").is_some_and(|(_, rest)| {
-            matches!(
-                rest.trim_end(),
-                "" | "." | " and is not responding to commands" | " and is not responding to commands."
-            )
-        });
-    let by_tool = m.starts_with("Unable to determine the device handle for GPU") && m.contains("GPU is lost");
-    (by_driver || by_tool).then_some(KernelTrouble::GpuLost)
+/// The driver core's line of a GPU's driver: `amdgpu 0000:03:00.0: probe with driver amdgpu failed with error -110`, `nvidia: probe of 0000:01:00.0 …`.
+fn of_gpu_driver(m: &str) -> bool {
+    matches!(m.split([' ', ':']).next(), Some("nvidia" | "amdgpu"))
+}
+
+/// nvidia-smi and DCGM: `Unable to determine the device handle for GPU 0000:18:00.0: GPU is lost.  Reboot the system to recover this GPU`.
+fn no_handle(m: &str) -> Option<KernelTrouble> {
+    let rest = m.strip_prefix("Unable to determine the device handle for GPU").filter(|r| r.contains("GPU is lost"))?;
+    let bdf = rest.trim_start().split(": ").next().and_then(|b| b.parse().ok());
+    Some(KernelTrouble::DeviceGone(Requester { bdf, class: DriverClass::Gpu }))
 }
 
 #[cfg(test)]

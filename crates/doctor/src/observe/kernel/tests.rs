@@ -48,7 +48,10 @@ fn what_the_kernel_prints_counts_in_any_clothes() {
         ("modprobe: ERROR: could not insert 'nvidia_peermem': Invalid argument", K::Peermem(PeermemTrouble::Refused)),
         ("Memory cgroup out of memory: Killed process 712 (python) total-vm:4kB, anon-rss:2kB", K::OutOfMemory),
         ("python invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0", K::OutOfMemory),
-        ("NVRM: GPU 0000:18:00.0: GPU has fallen off the bus.", K::GpuLost),
+        (
+            "NVRM: GPU 0000:18:00.0: GPU has fallen off the bus.",
+            K::DeviceGone(Requester { bdf: bdf("18:00.0"), class: DriverClass::Gpu }),
+        ),
     ] {
         for before in [
             "",
