@@ -20,7 +20,7 @@ pub fn words(why: StartFault) -> &'static str {
         StartFault::OtherRelease => "this release of the driver does not know it",
         StartFault::GpuFirmware => "the firmware in its VBIOS did not end its start",
         StartFault::FirmwareFile => "the driver's firmware file for its GSP is not there",
-        StartFault::OtherDriver => "another driver has it",
+        StartFault::OtherDriver => "another driver may have it",
         StartFault::Interrupt => "it has no interrupt",
     }
 }

@@ -45,7 +45,7 @@ pub(super) static CAUSE: Cause = Cause {
         ),
     ],
     severity: Severity::Critical,
-    rules: &["pcie/device-gone", "gpumem/xid"],
+    rules: &["pcie/device-gone", "gpumem/xid", "gpumem/driver-init"],
     follows: &[],
     check,
 };
