@@ -1,7 +1,7 @@
 //! A ticket in one file: a tool's text and the result of a benchmark, in any order.
 
 use linerate_doctor::answer::Answer;
-use linerate_doctor::inputs::{Inputs, Source, Text};
+use linerate_doctor::{Inputs, Source, Text};
 use linerate_formats::{Gives, Kind};
 use std::collections::BTreeSet;
 

@@ -174,11 +174,11 @@ fn the_log_says_that_a_gpu_or_a_nic_failed() {
                 "NVRM: (PCI ID: 10de:26b5) installed in this system has",
                 "NVRM: fallen off the bus and is not responding to commands.",
             ],
-            "gpumem/xid",
+            "pcie/device-gone",
             "GPU",
             Critical,
         ),
-        (vec!["NVRM: GPU 0000:b3:00.0: GPU has fallen off the bus."], "gpumem/xid", "0000:b3:00.0", Critical),
+        (vec!["NVRM: GPU 0000:b3:00.0: GPU has fallen off the bus."], "pcie/device-gone", "0000:b3:00.0", Critical),
         // The driver's line beside its Xid says the same again.
         (
             vec![

@@ -3,7 +3,7 @@
 use crate::log::{count, no_log, silent_log};
 use crate::xid::{CATALOGUE, Judgement, NUMBERS, Seen, judge, named};
 use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Subject};
-use linerate_formats::dmesg::{Event, GpuFault};
+use linerate_formats::dmesg::Event;
 use linerate_formats::pci::Bdf;
 use linerate_formats::xid::Detail;
 use linerate_snapshot::Place;
@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
     docs: "\
 ## What it checks
 Lines `NVRM: Xid (PCI:…): N, …` of the kernel log, by GPU and number, and for 144 to 150 by unit and status; `SXid` lines of NVSwitches. Each is
-judged by NVIDIA's Xid catalogue and its resolution buckets. A GPU of which the driver says without an Xid that it has fallen off the bus counts as 79.
+judged by NVIDIA's Xid catalogue and its resolution buckets. A GPU that fell off the bus without an Xid: pcie/device-gone.
 An Xid 45 that names another one, whose own line is not in the log, counts as that one. What the catalogue ignores (63, 92, 107, 121, 137 …) and errors of programs
 (13, 31, 43, 45 …) are information. Xid 154 is judged by the action that it names. `linerate explain xid/N` shows the row of a number.
 
@@ -58,11 +58,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         Event::SXid { bdf, number, fatal } => Some((*bdf, *number, *fatal)),
         _ => None,
     }));
-    let lost = count(cx.node.kernel.events(|e| match e {
-        Event::GpuFault { of, fault: GpuFault::Lost } => Some(Seen { gpu: of.bdf, number: 79, detail: Detail::Number }),
-        _ => None,
-    }));
-    if groups.is_empty() && switches.is_empty() && lost.is_empty() {
+    if groups.is_empty() && switches.is_empty() {
         let any = cx.node.pci.nvidia_gpus().next().is_some() || cx.node.nvidia.driver.flavour.known().is_some();
         if any || cx.node.pci.seen.is_none() {
             silent_log(cx, "no Xid", out);
@@ -77,18 +73,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         let j = judge(&own, &all);
         let said = if own.number == seen.number { "" } else { ": an Xid 45 names it, its own line is not in this log" };
         report(&j, own.gpu, *place, format_args!("{}{said}, {}", j.words, times(*n)), out);
-    }
-    // The driver's line beside its Xid 79 says the same again; an old one names no GPU.
-    let has_79 = |gpu: Option<Bdf>| all.iter().any(|s| s.number == 79 && (s.gpu == gpu || gpu.is_none()));
-    for (fell, n, place) in lost.iter().filter(|(fell, ..)| !has_79(fell.gpu)) {
-        let j = judge(fell, &all);
-        report(
-            &j,
-            fell.gpu,
-            *place,
-            format_args!("fell off the bus: the driver says so without an Xid, {}", times(*n)),
-            out,
-        );
     }
     for ((bdf, number, fatal), n, place) in switches {
         let subject = bdf.map_or_else(|| Subject::Named("NVSwitch".into()), Subject::Pci);

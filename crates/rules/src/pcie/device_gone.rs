@@ -1,9 +1,11 @@
 //! `pcie/device-gone`.
 
 use super::PCI_REGS;
+use crate::log::count;
 use crate::sources::linux;
 use crate::{Cx, Effect, Findings, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_formats::clip::clip;
+use linerate_formats::dmesg::{Event, GpuFault};
 use linerate_formats::pci::Bdf;
 use linerate_node::pci::Kind;
 use linerate_snapshot::Place;
@@ -26,11 +28,11 @@ pub(super) static RULE: Rule = Rule {
             at: "https://docs.nvidia.com/deploy/nvml-api/group__nvmlDeviceEnumvs.html",
         },
     ],
-    reads: &["sys/bus/pci/devices/*/config", "lspci", "nvidia-smi"],
+    reads: &["sys/bus/pci/devices/*/config", "lspci", "nvidia-smi", "dmesg"],
     docs: "\
 ## What it checks
 Whether the configuration space of any function reads as all ones: every byte ff, `rev ff`, `Unknown header type 7f`. And whether nvidia-smi says that a GPU is lost; other
-errors of a GPU that it cannot ask are unknown here.
+errors of a GPU that it cannot ask are unknown here. And the GPU driver's line `fallen off the bus` in the kernel log where no Xid 79 is beside it (with one: gpumem/xid).
 
 ## Why it matters
 That is what a read returns when nobody answers: the device fell off the bus (link down, power, overheating, a fatal error), or sleeps in D3cold.
@@ -48,7 +50,9 @@ temperature, reseat, then replace.",
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     let pci = &cx.node.pci;
+    let fell = off_bus(cx);
     lost(cx, out);
+    fell_off(cx, &fell, out);
     if !out.is_empty() && pci.functions.is_empty() {
         return;
     }
@@ -64,7 +68,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             }
             continue;
         };
-        if cx.node.nvidia.silent.iter().any(|g| g.bdf == f.bdf && g.is_lost) {
+        if is_lost(cx, f.bdf) || fell.iter().any(|(gpu, _)| *gpu == Some(f.bdf)) {
             continue;
         }
         let finding = out.fail(f.bdf, format_args!("does not answer: {} reads as all ones", cx.node.name_of(f))).at(at);
@@ -109,6 +113,44 @@ fn lost(cx: &Cx<'_>, out: &mut Findings) {
                 g.bdf
             ));
         }
+    }
+}
+
+/// GPUs of which the driver says without an Xid that they fell off the bus, each once; an old driver's line names none.
+fn off_bus(cx: &Cx<'_>) -> Vec<(Option<Bdf>, Place)> {
+    let has_xid = |gpu: Option<Bdf>| {
+        let is_79 = |e: &Event| match e {
+            Event::Xid { bdf, number: 79, .. } => (gpu.is_none() || *bdf == gpu).then_some(()),
+            _ => None,
+        };
+        cx.node.kernel.events(is_79).next().is_some()
+    };
+    let events = cx.node.kernel.events(|e| match e {
+        Event::GpuFault { of, fault: GpuFault::Lost } => Some(of.bdf),
+        _ => None,
+    });
+    count(events).into_iter().map(|(gpu, _, place)| (gpu, place)).filter(|(gpu, _)| !has_xid(*gpu)).collect()
+}
+
+/// Whether nvidia-smi says that this GPU is lost.
+fn is_lost(cx: &Cx<'_>, gpu: Bdf) -> bool {
+    cx.node.nvidia.silent.iter().any(|g| g.bdf == gpu && g.is_lost)
+}
+
+/// What the driver's lines in the kernel log say.
+fn fell_off(cx: &Cx<'_>, fell: &[(Option<Bdf>, Place)], out: &mut Findings) {
+    for (gpu, place) in fell.iter().copied().filter(|(gpu, _)| !gpu.is_some_and(|b| is_lost(cx, b))) {
+        let subject = gpu.map_or_else(|| Subject::Named("GPU".into()), Subject::Pci);
+        let finding = out.fail(subject, "fell off the bus: the driver says so without an Xid").at(place);
+        finding.fix(|| match gpu {
+            Some(gpu) => power_cycle(gpu).prove("dmesg"),
+            None => Remedy::investigate(
+                "find the GPU that nvidia-smi no longer lists; drain the node and power-cycle it",
+                "which GPU: the driver's line does not name it",
+            )
+            .because("takes the node down")
+            .prove("nvidia-smi"),
+        });
     }
 }
 
