@@ -5,7 +5,6 @@ use crate::xid::{CATALOGUE, Judgement, NUMBERS, Seen, judge, named};
 use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Subject};
 use linerate_formats::dmesg::Event;
 use linerate_formats::pci::Bdf;
-use linerate_formats::xid::Detail;
 use linerate_snapshot::Place;
 use std::fmt;
 

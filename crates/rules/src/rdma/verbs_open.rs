@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     title: "Programs can open the RDMA devices that they see",
     severity: Severities::up_to(Severity::Low, Severity::High),
     roles: Roles::ALL,
-    effect: Effect::sourced("a device that cannot be opened is none for NCCL, UCX and MPI: with no other one they fall back to TCP sockets"),
+    effect: Effect::sourced("NCCL, UCX and MPI leave out a device that they cannot open: with no other one they fall back to TCP sockets"),
     sources: &[
         Source {
             title: "rdma-core, libibverbs/examples/devinfo.c: print_hca_cap prints `Failed to open device` where ibv_open_device fails",

@@ -43,8 +43,8 @@ pub(super) fn of_gpu(trouble: KernelTrouble, named: Bdf) -> KernelTrouble {
     }
 }
 
-/// The kernel's message in a line, behind what launchers, collectors, quotations and the kernel's own clock put before it. What is quoted behind such
-/// tags needs the clock: without it, it may be anybody's words.
+/// The kernel's message in a line, behind what launchers, collectors, quotations and the kernel's own clock put before it. What is quoted without the
+/// clock counts where it is a message of the kernel in its whole grammar: anything else may be anybody's words.
 fn message(line: &str) -> Option<&str> {
     let (time, direct) = dmesg::split(line);
     if time.is_some() {
@@ -54,7 +54,8 @@ fn message(line: &str) -> Option<&str> {
     }
     let own = printed::own(direct);
     let (time, text) = dmesg::split(field(own.text));
-    (time.is_some() || !own.quoted).then_some(text)
+    let quoted = own.quoted || line.trim_start().starts_with('>');
+    (time.is_some() || !quoted || dmesg::classify(text).is_some()).then_some(text)
 }
 
 /// The message in a field of a collector's JSON: `"MESSAGE" : "…"` of `journalctl -o json-pretty`, `"textPayload": "…\\r\\n",` of Google's
