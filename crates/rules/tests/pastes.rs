@@ -175,7 +175,7 @@ fn the_log_says_that_a_gpu_or_a_nic_failed() {
                 "NVRM: fallen off the bus and is not responding to commands.",
             ],
             "pcie/device-gone",
-            "GPU",
+            "0000:b3:00.0",
             Critical,
         ),
         (vec!["NVRM: GPU 0000:b3:00.0: GPU has fallen off the bus."], "pcie/device-gone", "0000:b3:00.0", Critical),
