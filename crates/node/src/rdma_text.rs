@@ -93,8 +93,8 @@ pub(crate) fn unshown(s: &Snapshot) -> Unshown {
             OutputKind::IbvDevinfo => {
                 let refused = ibv_devinfo::refused(bytes);
                 out.none = out.none.or(refused.none.map(|l| text.line(l)));
-                let opened = ibv_devinfo::parse(bytes).len();
-                out.opened = out.opened.or((opened > 0).then_some((opened, text)));
+                let opened = ibv_devinfo::parse(bytes);
+                out.opened = out.opened.or(opened.first().map(|d| (opened.len(), text.line(d.line))));
                 out.refused = out.refused.or((refused.devices > 0).then(|| (refused.devices, text.line(refused.line))));
             }
             OutputKind::Ibstat => out.none = out.none.or(ibstat::none(bytes).map(|l| text.line(l))),
