@@ -222,11 +222,16 @@ impl<'a> Case<'a> {
         g.quotes.iter().map(|q| self.evidence(q)).collect()
     }
 
+    /// The first line of a group.
+    pub(crate) fn first_quote(&self, g: &Group) -> Option<Evidence> {
+        g.quotes.first().map(|q| self.evidence(q))
+    }
+
     /// Evidence of groups: the first lines of one, the first line of each of several.
     pub(crate) fn quotes_of(&self, groups: &[&Group]) -> Vec<Evidence> {
         match groups {
             [one] => self.quotes(one),
-            several => several.iter().take(NAMED).filter_map(|g| g.quotes.first()).map(|q| self.evidence(q)).collect(),
+            several => several.iter().take(NAMED).filter_map(|g| self.first_quote(g)).collect(),
         }
     }
 

@@ -37,8 +37,8 @@ fn rccls_warnings_of_the_iommu_are_possible_or_nothing() {
     let a = answer(&warn("iommu=pt"));
     assert_eq!((ids(&a), asserted(&a).len(), a.exit_code()), (vec!["p2p/iommu-translates"], 0, 1));
     assert_eq!(ids(&answer(&warn("amd_iommu=on"))), [""; 0]);
-    let told = answer("n1:7:7 [0] NCCL INFO RCCL version : 2.22.3-HEAD:271856d\n");
-    assert_eq!(told.jobs[0].releases, ["2.22.3"]);
+    let said = answer("n1:7:7 [0] NCCL INFO RCCL version : 2.22.3-HEAD:271856d\n");
+    assert_eq!(said.jobs[0].releases, ["2.22.3"]);
 }
 
 /// Up to 2.4.7 the list of interfaces is of the bootstrap; later it is of the network that is chosen.

@@ -6,7 +6,7 @@ use linerate_node::context::Role;
 use linerate_rules::{Action, Audit, Severity, Status, audit, rules};
 use linerate_snapshot::load_bytes;
 
-fn told(text: &str) -> Audit {
+fn audit_of(text: &str) -> Audit {
     let s = load_bytes(text.as_bytes(), "paste.md").unwrap_or_else(|e| panic!("{text}: {e}"));
     audit(&Node::decode_as(&s, Some(Role::BareMetal)), &s, rules())
 }
@@ -38,7 +38,7 @@ fn quoted_texts_are_what_they_are() {
                     continue;
                 }
                 let paste = format!("{before}{}{behind}", quote(mark, text));
-                let all = said(&told(&paste), rule);
+                let all = said(&audit_of(&paste), rule);
                 assert_eq!(all.iter().map(|(_, status, _)| *status).collect::<Vec<_>>(), [Status::Fail], "{paste}");
             }
         }
@@ -56,7 +56,7 @@ fn markup_in_front_of_a_text_is_no_document() {
         "<br/>\n\n```\n",
     ] {
         for (text, rule) in [(IBSTAT, "rdma/port-state"), (TIMED, "gpumem/xid")] {
-            let all = said(&told(&format!("{before}{text}")), rule);
+            let all = said(&audit_of(&format!("{before}{text}")), rule);
             assert_eq!(all.iter().map(|(_, status, _)| *status).collect::<Vec<_>>(), [Status::Fail], "{before}{text}");
         }
     }
@@ -68,7 +68,7 @@ fn ports_of_rdma_link_are_judged_on_infiniband_too() {
         link mlx5_1/1 subnet_prefix fe80:0000:0000:0000 lid 65535 sm_lid 0 lmc 0 state DOWN physical_state DISABLED\n\
         link mlx5_2/1 subnet_prefix fe80:0000:0000:0000 lid 65535 sm_lid 0 lmc 0 state INIT physical_state LINK_UP\n\
         link mlx5_4/1 state ACTIVE physical_state LINK_UP netdev eth4\n";
-    let a = told(&format!("$ rdma link\n{link}"));
+    let a = audit_of(&format!("$ rdma link\n{link}"));
     let of = |subject: &str, status, severity| (subject.to_owned(), status, severity);
     assert_eq!(
         said(&a, "rdma/port-state"),
@@ -97,7 +97,7 @@ fn what_to_do_about_a_port_follows_from_its_physical_state() {
         let text = format!(
             "CA 'mlx5_7'\n\tPort 1:\n\t\tState: Down\n\t\tPhysical state: {phys}\n\t\tBase lid: 65535\n\t\tLink layer: {layer}\n"
         );
-        let a = told(&text);
+        let a = audit_of(&text);
         let v = a.verdicts.iter().find(|v| v.rule.id == "rdma/port-state").unwrap();
         let action = v.finding.remedy.as_ref().map(|r| &r.action);
         assert_eq!(matches!(action, Some(Action::Physical { .. })), cable, "{layer} {phys}: {action:?}");
@@ -158,7 +158,7 @@ fn what_a_tool_says_that_it_does_not_see_is_judged() {
             Info,
         ),
     ] {
-        let all = said(&told(text), rule);
+        let all = said(&audit_of(text), rule);
         assert_eq!(all, [(subject.to_owned(), status, severity)], "{text}");
     }
 }
@@ -221,7 +221,7 @@ fn the_log_says_that_a_gpu_or_a_nic_failed() {
         (vec!["mlx4_core 0000:07:00.0: Internal error detected:"], "rdma/nic-fault", "0000:07:00.0", High),
     ] {
         let text: String = lines.iter().enumerate().map(|(n, l)| at(n, l)).collect();
-        let all = said(&told(&text), rule);
+        let all = said(&audit_of(&text), rule);
         assert_eq!(all, [(subject.to_owned(), Status::Fail, severity)], "{text}");
     }
     for line in [
@@ -229,7 +229,7 @@ fn the_log_says_that_a_gpu_or_a_nic_failed() {
         "mlx5_core 0000:d2:00.0: mlx5_cmd_out_err:838:(pid 1): ACCESS_REG(0x805) op_mod(0x1) failed, status bad operation(0x2), syndrome (0x305684), err(-22)",
         "mlx5_core 0000:5c:00.0: print_health_info:430:(pid 0): Health issue observed, High temperature, severity(4) WARNING:",
     ] {
-        let all = said(&told(&at(1, line)), "rdma/nic-fault");
+        let all = said(&audit_of(&at(1, line)), "rdma/nic-fault");
         assert!(all.iter().all(|(_, status, _)| *status == Status::Unknown), "{line}: {all:?}");
     }
 }
@@ -242,7 +242,7 @@ fn a_query_of_gpus_is_enough_for_what_it_says() {
         \x20           SRAM Uncorrectable            : 0\n            DRAM Uncorrectable            : 0\n    Remapped Rows\n\
         \x20       Correctable Error                 : 1\n        Uncorrectable Error               : 0\n        Pending                           : Yes\n\
         \x20       Remapping Failure Occurred        : No\n";
-    let all = said(&told(&format!("$ nvidia-smi -q\n{query}")), "gpumem/memory-errors");
+    let all = said(&audit_of(&format!("$ nvidia-smi -q\n{query}")), "gpumem/memory-errors");
     assert_eq!(all, [("0000:1c:00.0".to_owned(), Status::Fail, Severity::Low)]);
 }
 
@@ -251,7 +251,7 @@ fn counters_of_nvlinks_are_judged_by_gpu() {
     let text = "GPU 0: Tesla V100-SXM2-32GB\n\t Link 0: Replay Errors: 148\n\t Link 0: Recovery Errors: 3\n\t Link 0: CRC Errors: 65535\n\n\
         \t Link 1: Replay Errors: 0\nGPU 1: Tesla V100-SXM2-32GB\n\t Link 0: Replay Errors: 0\n\t Link 0: CRC Errors: 0\n\
         GPU 2: Tesla V100-SXM2-32GB\n\t Link 0: CRC Errors: 8814\n";
-    let all = said(&told(&format!("$ nvidia-smi nvlink -e\n{text}")), "gpumem/nvlink-errors");
+    let all = said(&audit_of(&format!("$ nvidia-smi nvlink -e\n{text}")), "gpumem/nvlink-errors");
     let of = |n, status, severity| (format!("GPU {n}"), status, severity);
     assert_eq!(
         all,
@@ -263,7 +263,7 @@ fn counters_of_nvlinks_are_judged_by_gpu() {
 #[test]
 fn the_older_module_for_peer_memory_has_a_remedy_of_its_own() {
     for module in ["nv_peer_mem", "nvidia_peermem"] {
-        let a = told(&format!("[ 1.500000] {module}: Unknown symbol ib_register_peer_memory_client (err 0)\n"));
+        let a = audit_of(&format!("[ 1.500000] {module}: Unknown symbol ib_register_peer_memory_client (err 0)\n"));
         let v = a.verdicts.iter().find(|v| v.rule.id == "gpumem/peermem-symbols").unwrap();
         assert_eq!((v.finding.status, v.finding.subject.to_string().as_str()), (Status::Fail, module));
         let proof = &v.finding.remedy.as_ref().unwrap().reread;

@@ -105,7 +105,7 @@ pub(super) fn not_causes(case: &Case<'_>, answer: &mut Answer) {
             .of(&o.networks)
             .map(|(_, g)| g)
             .next()
-            .map(|g| case.quotes(g).into_iter().take(1).collect())
+            .map(|g| case.first_quote(g).into_iter().collect())
             .unwrap_or_default();
         note("the network Socket", "all ranks are on one node: data does not go through it", lines);
     }
@@ -121,19 +121,19 @@ pub(super) fn not_causes(case: &Case<'_>, answer: &mut Answer) {
         case.failures(|t| matches!(t, Trouble::Async { event, .. } if o.name(*event).contains("GID table change")));
     if let Some((_, g)) = gid_change.first() {
         let why = "an address of the NIC's interface came, went or changed; it matters only to connections that use that entry of the table";
-        note("an asynchronous event `GID table change`", why, case.quotes(g).into_iter().take(1).collect());
+        note("an asynchronous event `GID table change`", why, case.first_quote(g).into_iter().collect());
     }
     if let Some(g) = case.kernel_line(|k| matches!(k, KernelTrouble::NicLate(_))) {
         let why = "the NIC answered: its interrupt was lost or late, and the driver found the answer when it looked. Where it happens again and again, interrupts do not reach that processor";
-        note("a command of a NIC's driver that was answered late", why, case.quotes(g).into_iter().take(1).collect());
+        note("a command of a NIC's driver that was answered late", why, case.first_quote(g).into_iter().collect());
     }
     if let Some((_, g)) = case.tools(|t| matches!(t, ToolTrouble::OpenibUnused)).first() {
         let why = "openib is Open MPI's old transport, and off by default since 4.0: UCX uses the NIC. `--mca btl ^openib` silences it; where Open MPI was built without UCX, RDMA is not used (`ompi_info | grep ucx`)";
-        note("Open MPI's message about its transport openib", why, case.quotes(g).into_iter().take(1).collect());
+        note("Open MPI's message about its transport openib", why, case.first_quote(g).into_iter().collect());
     }
     if let Some((_, g)) = case.tools(|t| matches!(t, ToolTrouble::DefaultSubnet)).first() {
         let why = "it matters only where the ports are of InfiniBand fabrics that are not connected: each of those needs a subnet prefix of its own, which the subnet manager sets";
-        note("Open MPI's message about the default subnet prefix", why, case.quotes(g).into_iter().take(1).collect());
+        note("Open MPI's message about the default subnet prefix", why, case.first_quote(g).into_iter().collect());
     }
     for (what, why, word) in [
         (
@@ -149,7 +149,7 @@ pub(super) fn not_causes(case: &Case<'_>, answer: &mut Answer) {
     ] {
         let seen = case.failures(|_| true).into_iter().find(|(_, g)| g.quotes.iter().any(|q| q.text.contains(word)));
         if let Some((_, g)) = seen {
-            note(what, why, case.quotes(g).into_iter().take(1).collect());
+            note(what, why, case.first_quote(g).into_iter().collect());
         }
     }
     for n in case.nodes {

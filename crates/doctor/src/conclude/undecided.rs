@@ -111,7 +111,7 @@ pub(super) fn undecided(
             "the logs of all ranks: the first warning (`NCCL WARN`) by time is of the rank that failed first"
         };
         let groups = harmful.iter().map(|(_, g)| *g).chain(torch.iter().map(|(_, g)| *g));
-        let evidence: Vec<Evidence> = groups.flat_map(|g| case.quotes(g).into_iter().take(1)).take(6).collect();
+        let evidence: Vec<Evidence> = groups.flat_map(|g| case.first_quote(g)).take(6).collect();
         let failed = Undecided {
             symptom: "symptom/hang",
             summary: format!("something failed for which these lines show no cause{suffix}"),
@@ -187,7 +187,7 @@ fn sockets(case: &Case<'_>, ids: &BTreeSet<&str>, listed: &BTreeSet<&str>, suffi
     answer.undecided.push(Undecided {
         symptom: "symptom/falls-back-to-sockets",
         summary: format!("NCCL {what}; whether that matters is not shown: neither that the job spans nodes, nor that they have RDMA{suffix}"),
-        evidence: case.quotes(g).into_iter().take(1).collect(),
+        evidence: case.first_quote(g).into_iter().collect(),
         candidates: vec!["net/no-rdma-device", "net/no-libibverbs", "net/ib-disabled-by-env"],
         read: vec![
             "on the node: `ls /sys/class/infiniband`; in the container: `ls /dev/infiniband`".to_owned(),
@@ -199,7 +199,7 @@ fn sockets(case: &Case<'_>, ids: &BTreeSet<&str>, listed: &BTreeSet<&str>, suffi
 /// Commands in the text that set one of these.
 fn launched(case: &Case<'_>, names: &[&str]) -> Vec<Evidence> {
     let of = case.of(&case.o.launched).filter(|(s, _)| names.contains(&case.name(s.name)));
-    of.flat_map(|(_, g)| case.quotes(g).into_iter().take(1)).take(3).collect()
+    of.flat_map(|(_, g)| case.first_quote(g)).take(3).collect()
 }
 
 /// A job over several nodes on sockets, for which no line says why.

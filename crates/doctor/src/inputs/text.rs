@@ -130,11 +130,8 @@ fn facts(source: &Source, kind: Kind, bytes: Vec<u8>, all: &mut Inputs) {
         lines(source, &bytes, all).finish(&mut all.observer);
     }
     let cut = cutter(source, &bytes, all).finish(&source.name);
-    if cut.several {
-        all.take_cut(&source.name, cut);
-    } else if !pieces {
-        all.lines_beside(&source.name, cut.beside);
-        all.keep(source, kind, bytes);
+    if cut.several || !pieces {
+        one_or_several(source, kind, bytes, cut, all);
     }
 }
 
@@ -152,7 +149,10 @@ fn long_facts(source: &Source, kind: Kind, bytes: Vec<u8>, cut: cut::Cut, all: &
 /// A kernel's log that was searched; the copy is there where it is small.
 fn kernel(source: &Source, kind: Kind, copy: Option<Vec<u8>>, all: &mut Inputs) {
     match copy {
-        Some(copy) => one_or_several(source, kind, copy, all),
+        Some(copy) => {
+            let cut = cutter(source, &copy, all).finish(&source.name);
+            one_or_several(source, kind, copy, cut, all);
+        }
         None => {
             let most = DOCTOR_TEXT >> 20;
             let what = format!("longer than {most} MiB: searched for failures, not read for facts about the node");
@@ -162,8 +162,7 @@ fn kernel(source: &Source, kind: Kind, copy: Option<Vec<u8>>, all: &mut Inputs) 
 }
 
 /// Kept whole where it is one tool's text of one node.
-fn one_or_several(source: &Source, kind: Kind, bytes: Vec<u8>, all: &mut Inputs) {
-    let cut = cutter(source, &bytes, all).finish(&source.name);
+fn one_or_several(source: &Source, kind: Kind, bytes: Vec<u8>, cut: cut::Cut, all: &mut Inputs) {
     if cut.several {
         all.take_cut(&source.name, cut);
     } else {

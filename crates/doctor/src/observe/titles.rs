@@ -1,7 +1,7 @@
 //! A line of NCCL's in the title of a ticket: `8 GPUs fail - misc/socket.cc:483 NCCL WARN socketStartConnect: …`. People write the title, so
 //! only what leaves no other reading counts, where NCCL's own place in the source comes before it.
 
-use linerate_formats::nccl_log::{Failure, Level, Line, Message, SocketTrouble};
+use linerate_formats::nccl_log::{Failure, Level, Line, Message};
 use linerate_formats::printed;
 
 /// Lines at the top of a text among which its title is.
@@ -27,13 +27,9 @@ pub(super) fn quoted(line: &str) -> Option<(&str, Failure<'_>)> {
     let message = message.trim_end();
     let line = Line { before: "", who: "", level: Level::Warn, source: Some(place), message };
     match Message::read(&line) {
+        Message::Failure(f @ Failure::Socket { trouble, .. }) if trouble.is_unconnected() => Some((message, f)),
         Message::Failure(
-            f @ (Failure::Socket {
-                trouble:
-                    SocketTrouble::Refused | SocketTrouble::TimedOut | SocketTrouble::Unreachable | SocketTrouble::Aborted,
-                ..
-            }
-            | Failure::DuplicateGpu(_)
+            f @ (Failure::DuplicateGpu(_)
             | Failure::VersionMismatch(_)
             | Failure::NoInterface(_)
             | Failure::SharedMemory { no_space: true, .. }),

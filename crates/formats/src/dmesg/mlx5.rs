@@ -5,11 +5,11 @@ use crate::text::after;
 /// Syndrome of the health buffer that is a warning: the temperature.
 const HIGH_TEMPERATURE: u32 = 0x10;
 
-/// The first level of the kernel's log that is no error: a warning.
+/// The first level of the kernel's log below an error: a warning.
 const WARNING: u32 = 4;
 
 /// Whether a line reports that firmware or hardware do not work: the poll that misses the firmware's counter, a fatal sensor, the health buffer with
-/// a syndrome that is no warning. That the health is well again, or that a worker of it starts, is none.
+/// a syndrome that is no warning. That the health is well again, or that a worker of it starts, does not count.
 pub(super) fn is_health(said: &str) -> bool {
     if let Some(issue) = said.strip_prefix("Health issue observed, ") {
         // `mlx5_health_get_severity`: the level of the log.

@@ -46,6 +46,12 @@ pub enum SocketTrouble {
 }
 
 impl SocketTrouble {
+    /// A connection was not made: nobody answered, or nothing leads there.
+    #[must_use]
+    pub fn is_unconnected(self) -> bool {
+        matches!(self, Self::Refused | Self::TimedOut | Self::Unreachable | Self::Aborted)
+    }
+
     /// What the words of an error say.
     #[must_use]
     pub fn of(text: &str) -> Self {

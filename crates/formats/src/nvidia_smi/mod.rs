@@ -17,7 +17,7 @@ pub use list::{ListedGpu, ListedInstance, parse_list};
 pub use nvlink::{GpuLinks, NVLINK, parse_nvlink};
 pub use query_text::parse_query;
 pub use query_xml::parse_xml;
-pub use table::{SilentGpu, Table, TableGpu, parse_table};
+pub use table::{SILENT, SilentGpu, Table, TableGpu, parse_table, silent};
 pub use topo::{Affinities, NicName, P2pStatus, PathKind, Topo, TopoP2p, TopoRow, parse_p2p, parse_topo};
 
 use crate::bounds::LeftOut;

@@ -60,11 +60,12 @@ impl SilentGpu {
     }
 }
 
-/// What its line begins with.
-pub(super) const SILENT: &str = "Unable to determine the device handle for GPU";
+/// What the line of a [`SilentGpu`] begins with.
+pub const SILENT: &str = "Unable to determine the device handle for GPU";
 
-/// `… GPU 0000:03:00.0: Unknown Error`; since 570 `… GPU0: 0000:03:00.0: Unknown Error`.
-pub(super) fn silent(line: &str, number: u32) -> Option<SilentGpu> {
+/// Reads the line of a [`SilentGpu`]: `… GPU 0000:03:00.0: Unknown Error`; since 570 `… GPU0: 0000:03:00.0: Unknown Error`.
+#[must_use]
+pub fn silent(line: &str, number: u32) -> Option<SilentGpu> {
     let rest = line.strip_prefix(SILENT)?;
     let mut parts = rest.split(": ");
     let bdf = parts.by_ref().take(2).find_map(|p| p.trim().parse().ok())?;

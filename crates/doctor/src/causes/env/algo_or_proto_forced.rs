@@ -87,7 +87,7 @@ fn none_left(c: &Case<'_>) -> Option<Found> {
     let set: Vec<_> = ["NCCL_ALGO", "NCCL_PROTO"].iter().filter_map(|n| Some((*n, c.env(n)?))).collect();
     let said =
         g.quotes.iter().any(|q| q.text.contains("NCCL_ALGO was set to") || q.text.contains("NCCL_PROTO was set to"));
-    let lines: Vec<_> = set.iter().flat_map(|(_, (_, g))| c.quotes(g).into_iter().take(1)).collect();
+    let lines: Vec<_> = set.iter().flat_map(|(_, (_, g))| c.first_quote(g)).collect();
     let (sure, why) = if said || !set.is_empty() {
         (Certain, "NCCL says so, and a variable forces the choice")
     } else {

@@ -43,6 +43,6 @@ fn check(c: &Case<'_>) -> Option<Found> {
         Some((value, _)) => format!("NCCL_TOPO_FILE={value} cannot be used"),
         None => "a topology file cannot be used".to_owned(),
     };
-    let set = file.into_iter().flat_map(|(_, g)| c.quotes(g).into_iter().take(1)).collect::<Vec<_>>();
+    let set = file.into_iter().flat_map(|(_, g)| c.first_quote(g)).collect::<Vec<_>>();
     Some(Found::new(Certain, words, "NCCL says so").shown(c, g).with(set))
 }

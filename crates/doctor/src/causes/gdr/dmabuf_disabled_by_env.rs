@@ -41,7 +41,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     } else {
         (Certain, "the variable is set, and no other way was found: NCCL says that its NICs cannot")
     };
-    let lines = groups.iter().take(1).flat_map(|g| c.quotes(g).into_iter().take(1));
+    let lines = groups.iter().take(1).flat_map(|g| c.first_quote(g));
     let words = "DMA-BUF is switched off, and nvidia-peermem is not loaded";
     Some(
         Found::new(sure, words, why)

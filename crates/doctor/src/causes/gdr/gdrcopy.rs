@@ -50,7 +50,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
         return Some(Found::new(Likely, "gdrdrv cannot pin GPU memory", why).shown(c, g).fix(Some(pinned())));
     };
     let words = "gdrdrv cannot pin GPU memory: 64 KiB does not divide an address or a length";
-    Some(Found::new(Likely, words, why).shown(c, g).with(c.quotes(reason).into_iter().take(1)).fix(Some(pinned())))
+    Some(Found::new(Likely, words, why).shown(c, g).with(c.first_quote(reason)).fix(Some(pinned())))
 }
 
 fn pinned() -> Remedy {

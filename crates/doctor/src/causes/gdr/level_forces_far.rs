@@ -40,7 +40,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
         return None;
     }
     let far = c.of(&c.o.pairs).find(|(p, g)| p.enabled && distance_words(c, p, g).is_some_and(|(far, _)| far == "SYS"));
-    let lines = far.iter().flat_map(|(_, g)| c.quotes(g).into_iter().take(1)).collect::<Vec<_>>();
+    let lines = far.iter().flat_map(|(_, g)| c.first_quote(g)).collect::<Vec<_>>();
     let (sure, why) = match far {
         Some(_) => (Likely, "pairs across sockets are enabled; a benchmark shows what that costs"),
         None => (Possible, "the level allows it; whether such pairs are used is not shown"),

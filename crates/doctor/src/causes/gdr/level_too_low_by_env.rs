@@ -54,7 +54,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     } else {
         Possible
     };
-    let lines = disabled.iter().flat_map(|(_, g)| c.quotes(g).into_iter().take(1)).collect::<Vec<_>>();
+    let lines = disabled.iter().flat_map(|(_, g)| c.first_quote(g)).collect::<Vec<_>>();
     let words = format!("NCCL_NET_GDR_LEVEL={value} keeps GPUs and NICs from talking directly");
     Some(
         Found::new(sure, words, "the limit is set below the default, and connections lack /GDRDMA")

@@ -3,7 +3,7 @@
 use super::AMDGPU;
 use crate::answer::Confidence::{Likely, Possible};
 use crate::case::Case;
-use crate::causes::kernel::device_gone::is_gone;
+use crate::causes::kernel::device_gone::Gone;
 use crate::causes::{Advice, Cause, Found, nccl};
 use crate::observe::groups::Group;
 use crate::observe::trouble::KernelTrouble;
@@ -56,9 +56,10 @@ fn check(c: &Case<'_>) -> Option<Found> {
         KernelTrouble::GpuNotStarted(bdf) | KernelTrouble::GpuRefused { gpu: bdf, .. } => Some(*bdf),
         _ => None,
     };
-    let (whose, groups) = c.devices(of, |bdf, g| !is_gone(c, bdf, g))?;
+    let gone = Gone::of(c);
+    let (whose, groups) = c.devices(of, |bdf, g| !gone.has(bdf, g))?;
     let whose = whose.unwrap_or_else(|| "a GPU".to_owned());
-    let Some((why, reasons)) = reason(c) else {
+    let Some((why, reasons)) = reason(c, &gone) else {
         let because = "the driver says so; whether a later start succeeded, these lines do not show";
         return Some(
             Found::new(Likely, format!("the GPU driver could not start {whose}"), because).shown_by(c, &groups),
@@ -83,13 +84,13 @@ fn check(c: &Case<'_>) -> Option<Found> {
 }
 
 /// The reason that says most, and where it is said, of a GPU that is not gone.
-fn reason<'a>(c: &Case<'a>) -> Option<(StartFault, Vec<&'a Group>)> {
+fn reason<'a>(c: &Case<'a>, gone: &Gone<'_>) -> Option<(StartFault, Vec<&'a Group>)> {
     let refused = |k: &KernelTrouble| match k {
         KernelTrouble::GpuRefused { gpu, why } => Some((*gpu, *why)),
         _ => None,
     };
     let all = c.kernel(|k| refused(k).is_some()).into_iter().filter_map(|(k, g)| Some((refused(&k)?, g)));
-    let all: Vec<_> = all.filter(|((gpu, _), g)| !is_gone(c, *gpu, g)).collect();
+    let all: Vec<_> = all.filter(|((gpu, _), g)| !gone.has(*gpu, g)).collect();
     let why = all.iter().map(|((_, why), _)| *why).min()?;
     Some((why, all.iter().filter(|((_, other), _)| *other == why).map(|(_, g)| *g).collect()))
 }

@@ -1,6 +1,6 @@
 //! `ib/gid-index`.
 
-use super::{failed, verbs};
+use super::{failed_call, verbs};
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::answer::Evidence;
 use crate::case::Case;
@@ -63,7 +63,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     if roce == Some(false) {
         return None;
     }
-    let set = forced.iter().flat_map(|(_, g)| c.quotes(g).into_iter().take(1)).collect::<Vec<_>>();
+    let set = forced.iter().flat_map(|(_, g)| c.first_quote(g)).collect::<Vec<_>>();
     if let Some((call, error, g)) = modify.first() {
         let zero = zero_gid(c, g);
         let empty_gid = zero.is_some()
@@ -90,7 +90,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
         let rules = ["rdma/gid-table", "rdma/gid-ndev"];
         if let Some((index, line)) = zero {
             let of = index.map(|i| format!(" of index {i}")).unwrap_or_default();
-            let words = format!("{}: the GID{of} is empty: all zeros", failed(call, error));
+            let words = format!("{}: the GID{of} is empty: all zeros", failed_call(call, error));
             return Some(
                 Found::new(sure, words, "the program prints the GIDs of both ends")
                     .shown(c, g)
@@ -100,11 +100,11 @@ fn check(c: &Case<'_>) -> Option<Found> {
             );
         }
         if g.quotes.iter().all(|q| q.text.contains("UCX ")) {
-            let words = failed(&format!("{call} of UCX"), error);
+            let words = failed_call(&format!("{call} of UCX"), error);
             return Some(Found::new(sure.min(Likely), words, why).shown(c, g).fix(Some(of_ucx())).join(c, &rules));
         }
         let index = forced.map(|(v, _)| format!(" with NCCL_IB_GID_INDEX={v}")).unwrap_or_default();
-        let words = format!("{}{index}", failed(call, error));
+        let words = format!("{}{index}", failed_call(call, error));
         return Some(Found::new(sure, words, why).shown(c, g).with(set).join(c, &rules));
     }
     let (_, g) = early.first()?;

@@ -1,6 +1,6 @@
 //! `ib/gpu-registration`.
 
-use super::{WRAP, failed, no_memory, registers, verbs};
+use super::{WRAP, failed_call, no_memory, registers, verbs};
 use crate::answer::Confidence::{Certain, Likely};
 use crate::case::Case;
 use crate::causes::{Advice, Cause, Found};
@@ -72,10 +72,10 @@ fn check(c: &Case<'_>) -> Option<Found> {
             );
         }
     };
-    let lines = kernel.iter().flat_map(|(_, g)| c.quotes(g).into_iter().take(1)).take(4).collect::<Vec<_>>();
+    let lines = kernel.iter().flat_map(|(_, g)| c.first_quote(g)).take(4).collect::<Vec<_>>();
     let sure = if lines.is_empty() { Likely } else { Certain };
     Some(
-        Found::new(sure, failed(call, error), "the call itself fails; why is in the kernel's log")
+        Found::new(sure, failed_call(call, error), "the call itself fails; why is in the kernel's log")
             .shown(c, g)
             .with(lines)
             .join(c, REGISTRATION_RULES),

@@ -59,7 +59,7 @@ fn verbs<'a>(c: &Case<'a>, is: impl Fn(&str, &str) -> bool) -> Vec<(&'a str, &'a
 }
 
 /// A call that failed, and its error where one is printed.
-fn failed(call: &str, error: &str) -> String {
+fn failed_call(call: &str, error: &str) -> String {
     if error.is_empty() { format!("{call} failed") } else { format!("{call} failed: {error}") }
 }
 

@@ -35,11 +35,6 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let words =
         if certain { "a port reported that its link was lost" } else { "the kernel's log has a link that went down" };
     let sure = if certain || c.failed() { Certain } else { Likely };
-    let lines = kernel
-        .iter()
-        .flat_map(|(_, g)| c.quotes(g).into_iter().take(1))
-        .filter(|_| certain)
-        .take(4)
-        .collect::<Vec<_>>();
+    let lines = kernel.iter().flat_map(|(_, g)| c.first_quote(g)).filter(|_| certain).take(4).collect::<Vec<_>>();
     Some(Found::new(sure, words, "the event itself is in the log").shown(c, g).with(lines))
 }

@@ -1,7 +1,7 @@
 //! `ib/verbs-call-failed`.
 
 use super::reasons::reasons;
-use super::{WRAP, failed as words_of, gid_index, gpu_registration, memlock};
+use super::{WRAP, failed_call, gid_index, gpu_registration, memlock};
 use crate::answer::Confidence::{Likely, Possible};
 use crate::case::Case;
 use crate::causes::{Advice, Cause, Found, TROUBLESHOOTING};
@@ -53,7 +53,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
         return None;
     }
     let row = reasons(call, error);
-    let what = words_of(call, error);
+    let what = failed_call(call, error);
     let words = match row {
         Some(r) => format!("{what}; {}", r.words),
         None => what,

@@ -53,10 +53,7 @@ pub(super) static CAUSE: Cause = Cause {
 };
 
 fn check(c: &Case<'_>) -> Option<Found> {
-    let found = c.failures(|t| {
-        use SocketTrouble::{Aborted, Refused, TimedOut, Unreachable};
-        matches!(t, Trouble::Socket(Refused | TimedOut | Unreachable | Aborted))
-    });
+    let found = c.failures(|t| matches!(t, Trouble::Socket(s) if s.is_unconnected()));
     let Some((t, g)) = found.first() else { return of_mpi(c).or_else(|| store(c)).or_else(|| not_yet(c)) };
     let what = match t {
         Trouble::Socket(SocketTrouble::Refused) => "was refused: nobody listens there",

@@ -56,8 +56,8 @@ fn check(c: &Case<'_>) -> Option<Found> {
         let words = "ranks wait in different collectives with the same number";
         return Some(
             Found::new(Certain, words, "the watchdog prints kind and number of each")
-                .with(c.quotes(one).into_iter().take(1))
-                .with(c.quotes(other).into_iter().take(1)),
+                .with(c.first_quote(one))
+                .with(c.first_quote(other)),
         );
     }
     let Some((_, g)) = nccl.first().filter(|(_, g)| !is_bootstrap(g)) else { return by_ras(c) };

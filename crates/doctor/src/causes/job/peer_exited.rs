@@ -79,7 +79,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
         let ((_, g), (_, flushed)) = (ended.first()?, flushed.first()?);
         let why = "a program ended with an exception or a signal, and requests of other ranks were flushed";
         let words = "a rank's program ended, and the others lost their connections";
-        return Some(Found::new(Likely, words, why).with(c.quotes(g)).with(c.quotes(flushed).into_iter().take(1)));
+        return Some(Found::new(Likely, words, why).with(c.quotes(g)).with(c.first_quote(flushed)));
     };
     let peers: BTreeSet<&str> = g.quotes.iter().filter(|q| !own.is(c, g, q)).filter_map(|q| peer(&q.text)).collect();
     // Who complains is alive. A process whose lines simply end is the suspect.

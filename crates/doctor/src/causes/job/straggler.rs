@@ -89,7 +89,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     if let Some(behind) = ras::behind(c).filter(|b| b.is_named) {
         let why =
             "a collective timed out, and NCCL's RAS names a rank that has launched fewer operations than the others";
-        return Some(Found::new(Likely, behind.words, why).with(behind.evidence).with(c.quotes(g).into_iter().take(1)));
+        return Some(Found::new(Likely, behind.words, why).with(behind.evidence).with(c.first_quote(g)));
     }
     let why = "a collective did not end in time; which rank is behind is not shown";
     Some(Found::new(Possible, "a collective timed out", why).with(c.quotes(g)))

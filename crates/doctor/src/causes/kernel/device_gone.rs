@@ -56,7 +56,8 @@ const PCI_CORE: Source = nccl(
 );
 
 fn check(c: &Case<'_>) -> Option<Found> {
-    let all: Vec<_> = gone(c).into_iter().filter(|(of, _, g)| !by_xid(c, of.bdf, g)).collect();
+    let known = Gone::of(c);
+    let all: Vec<_> = gone(c).into_iter().filter(|(of, _, g)| !known.by_xid(of.bdf, g)).collect();
     let on_path = |(_, d, _): &&(Requester, Device, &Group)| d.standing == Standing::Path;
     let Some((of, d, g)) = all.iter().find(on_path) else {
         let (of, d, g) = all.iter().find(|(_, d, _)| d.standing == Standing::Unknown)?;
@@ -81,17 +82,37 @@ pub(super) fn gone<'a>(c: &Case<'a>) -> Vec<(Requester, Device, &'a Group)> {
     })
 }
 
-/// Whether a GPU left the bus of that host, by its Xid: `kernel/xid` says it.
-fn by_xid(c: &Case<'_>, bdf: Option<Bdf>, g: &Group) -> bool {
-    xid::judged(c)
-        .iter()
-        .any(|(x, j, other)| j.meaning.class == Class::Bus && other.host == g.host && may_be(x.gpu, bdf))
+/// Devices that answer nothing, each with where it is said; without an address where the line names none.
+pub(crate) struct Gone<'a> {
+    /// GPUs that left the bus, by their Xids: `kernel/xid` says it.
+    xids: Vec<(Option<Bdf>, &'a Group)>,
+    /// By other lines.
+    lines: Vec<(Option<Bdf>, &'a Group)>,
 }
 
-/// Whether that GPU does not answer, by any of these lines: that it does not start follows.
-pub(crate) fn is_gone(c: &Case<'_>, bdf: Option<Bdf>, g: &Group) -> bool {
-    let gone = |k: &KernelTrouble| matches!(k, KernelTrouble::DeviceGone(d) if may_be(d.bdf, bdf));
-    by_xid(c, bdf, g) || c.kernel(gone).iter().any(|(_, other)| other.host == g.host)
+impl<'a> Gone<'a> {
+    pub(crate) fn of(c: &Case<'a>) -> Self {
+        let left = xid::judged(c).into_iter().filter(|(_, j, _)| j.meaning.class == Class::Bus);
+        let xids = left.map(|(seen, _, g)| (seen.gpu, g)).collect();
+        let line = |(k, g): (KernelTrouble, &'a Group)| match k {
+            KernelTrouble::DeviceGone(of) => Some((of.bdf, g)),
+            _ => None,
+        };
+        Gone {
+            xids,
+            lines: c.kernel(|k| matches!(k, KernelTrouble::DeviceGone(_))).into_iter().filter_map(line).collect(),
+        }
+    }
+
+    /// Whether a GPU left the bus of that host, by its Xid.
+    fn by_xid(&self, gpu: Option<Bdf>, g: &Group) -> bool {
+        self.xids.iter().any(|(other, x)| x.host == g.host && may_be(*other, gpu))
+    }
+
+    /// Whether that GPU does not answer, by any of these lines: that it does not start follows.
+    pub(crate) fn has(&self, gpu: Option<Bdf>, g: &Group) -> bool {
+        self.by_xid(gpu, g) || self.lines.iter().any(|(other, line)| line.host == g.host && may_be(*other, gpu))
+    }
 }
 
 /// Whether two are one GPU, as far as their lines name them.

@@ -78,7 +78,7 @@ pub(crate) fn elsewhere(c: &Case<'_>) -> Vec<Note> {
             Note {
                 what: format!("{what} of {}{address}", d.what),
                 why: why.to_owned(),
-                evidence: c.quotes(g).into_iter().take(1).collect(),
+                evidence: c.first_quote(g).into_iter().collect(),
             }
         })
         .collect()

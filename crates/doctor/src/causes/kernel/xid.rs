@@ -121,10 +121,6 @@ pub(crate) fn harmless(c: &Case<'_>) -> Vec<Note> {
     };
     let quiet = judged(c).into_iter().filter(|(_, j, _)| !is_cause(j));
     quiet
-        .map(|(_, j, g)| Note {
-            what: j.words.clone(),
-            why: why(&j),
-            evidence: c.quotes(g).into_iter().take(1).collect(),
-        })
+        .map(|(_, j, g)| Note { what: j.words.clone(), why: why(&j), evidence: c.first_quote(g).into_iter().collect() })
         .collect()
 }

@@ -47,7 +47,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let kinds: BTreeSet<&str> =
         lists(c).into_values().flatten().filter_map(|n| n.rsplit_once('/')).map(|(_, k)| k).collect();
     let prefix_only = filter.entries.iter().all(|e| !e.names_one());
-    let lines = c.of(&c.o.devices).take(1).flat_map(|(_, g)| c.quotes(g).into_iter().take(1));
+    let lines = c.of(&c.o.devices).take(1).flat_map(|(_, g)| c.first_quote(g));
     if !also.is_empty() {
         let words = format!("NCCL_IB_HCA={value} also takes {}", crate::ranges::some(&also, 4));
         return Some(

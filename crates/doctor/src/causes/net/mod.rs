@@ -55,12 +55,12 @@ const IB_CC: Source = nccl(
 fn socket_lines(c: &Case<'_>) -> Vec<Evidence> {
     let chosen = c.of(&c.o.networks).filter(|(n, _)| Case::is_socket(c.name(*n)));
     let using = c.of(&c.o.devices).filter(|(d, _)| Case::is_socket(c.name(d.net))).map(|(_, g)| g);
-    chosen.map(|(_, g)| g).chain(using).take(1).flat_map(|g| c.quotes(g).into_iter().take(1)).collect()
+    chosen.map(|(_, g)| g).chain(using).take(1).flat_map(|g| c.first_quote(g)).collect()
 }
 
 /// `NET/IB : No device found.`
 fn no_device_lines(c: &Case<'_>) -> Vec<Evidence> {
-    c.of(&c.o.no_device).flat_map(|(_, g)| c.quotes(g).into_iter().take(1)).collect()
+    c.of(&c.o.no_device).flat_map(|(_, g)| c.first_quote(g)).collect()
 }
 
 /// Processes that found no RDMA device, or list none.

@@ -43,7 +43,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
         Some((value, _)) => format!("no interface matches the filter {value}"),
         None => "no usable interface for the bootstrap".to_owned(),
     };
-    let set = filter.into_iter().flat_map(|(_, g)| c.quotes(g).into_iter().take(1));
+    let set = filter.into_iter().flat_map(|(_, g)| c.first_quote(g));
     // No socket of the family: an address of no family, where no interface was found, or IPv6 that the host has not.
     let no_socket = g.quotes.iter().all(|q| q.text.contains("Address family not supported")) && filter.is_none();
     // An address of no family: another release's handle looks the same.

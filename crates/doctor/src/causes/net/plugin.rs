@@ -62,9 +62,9 @@ pub(super) fn efa(c: &Case<'_>) -> Vec<Evidence> {
             || name == "FI_PROVIDER" && value.contains("efa")
             || name == "NCCL_NET_PLUGIN" && value.contains("ofi")
     });
-    let set = set.flat_map(|(_, g)| c.quotes(g).into_iter().take(1));
+    let set = set.flat_map(|(_, g)| c.first_quote(g));
     let asked = c.tools(|t| matches!(t, ToolTrouble::WantsEfa)).into_iter();
-    let set = set.chain(asked.flat_map(|(_, g)| c.quotes(g).into_iter().take(1)));
+    let set = set.chain(asked.flat_map(|(_, g)| c.first_quote(g)));
     let nodes = c.nodes.iter().filter_map(|n| {
         let device = n.node.rdma.known()?.iter().find(|d| d.purpose == Purpose::Efa)?;
         Some(Evidence { at: n.name.to_owned(), text: format!("RDMA device {} (EFA)", device.name) })

@@ -55,8 +55,8 @@ fn check(c: &Case<'_>) -> Option<Found> {
         .map(|(i, _)| i)
         .collect();
     if groups.is_empty() && !passed_over.is_empty() && c.env("NCCL_NET").is_none() && c.multi_node() == Some(true) {
-        let loaded = plugin::loaded(c).into_iter().flat_map(|g| c.quotes(g).into_iter().take(1));
-        let chosen = c.of(&c.o.networks).flat_map(|(_, g)| c.quotes(g).into_iter().take(1));
+        let loaded = plugin::loaded(c).into_iter().flat_map(|g| c.first_quote(g));
+        let chosen = c.of(&c.o.networks).flat_map(|(_, g)| c.first_quote(g));
         let words = "a network plugin was loaded, and another network is used: the plugin did not start";
         let found = Found::new(Likely, words, "both lines are in the log, but not why the plugin did not start");
         return Some(found.with(loaded).with(chosen).scope(c.scope(passed_over)));
@@ -113,7 +113,7 @@ fn not_found(c: &Case<'_>) -> Option<Found> {
         Found::new(Likely, words, "the variable asks for a plugin, and NCCL does not find it")
             .severity(severity)
             .with(c.quotes(missing).into_iter().take(2))
-            .with(c.quotes(set).into_iter().take(1))
+            .with(c.first_quote(set))
             .scope(c.scope(hit)),
     )
 }

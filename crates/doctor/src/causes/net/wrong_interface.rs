@@ -39,14 +39,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     if let Some(found) = foreign_address(c) {
         return Some(found);
     }
-    let failed = c.failures(|t| {
-        matches!(
-            t,
-            Trouble::Socket(
-                SocketTrouble::TimedOut | SocketTrouble::Unreachable | SocketTrouble::Refused | SocketTrouble::Aborted
-            )
-        )
-    });
+    let failed = c.failures(|t| matches!(t, Trouble::Socket(s) if s.is_unconnected()));
     let Some((_, g)) = failed.first() else { return loopback(c).or_else(|| bridges(c)) };
     let mut subnets: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let (mut interfaces, mut files) = (BTreeSet::new(), BTreeSet::new());
@@ -118,22 +111,14 @@ fn check(c: &Case<'_>) -> Option<Found> {
 fn foreign_address(c: &Case<'_>) -> Option<Found> {
     let not_local = c.failures(|t| matches!(t, Trouble::Socket(SocketTrouble::NotLocal)));
     let subnet = c.failures(|t| matches!(t, Trouble::Socket(SocketTrouble::OtherSubnet)));
-    let lines =
-        |of: &[(Trouble, &Group)]| of.iter().flat_map(|(_, g)| c.quotes(g).into_iter().take(1)).collect::<Vec<_>>();
+    let lines = |of: &[(Trouble, &Group)]| of.iter().flat_map(|(_, g)| c.first_quote(g)).collect::<Vec<_>>();
     if let Some((_, g)) = not_local.first() {
         let words = "a rank is to use an address that none of its host's interfaces has";
         let why = "the kernel refuses the address (EADDRNOTAVAIL): NCCL_COMM_ID, or the interface that was chosen, belongs to another network than this container or host";
         return Some(Found::new(Likely, words, why).shown(c, g).with(lines(&subnet)));
     }
     let (_, g) = subnet.first().filter(|_| !c.ran())?;
-    let failed = c.failures(|t| {
-        matches!(
-            t,
-            Trouble::Socket(
-                SocketTrouble::TimedOut | SocketTrouble::Unreachable | SocketTrouble::Refused | SocketTrouble::Aborted
-            )
-        )
-    });
+    let failed = c.failures(|t| matches!(t, Trouble::Socket(s) if s.is_unconnected()));
     let (sure, why) = if failed.is_empty() {
         (Possible, "NCCL warns of it; if the routing table has a route, it is harmless")
     } else {

@@ -51,5 +51,5 @@ fn slower(c: &Case<'_>) -> Option<Found> {
     let (_, g) = found.first().filter(|_| c.nodes.is_empty())?;
     let words = "copies between two GPUs are slower with peer-to-peer than without";
     let why = "p2pBandwidthLatencyTest shows both; requests that a port redirects to the root complex, or that the IOMMU translates, are so; which port, the node shows";
-    Some(Found::new(Possible, words, why).with(c.quotes(g).into_iter().take(1)))
+    Some(Found::new(Possible, words, why).with(c.first_quote(g)))
 }

@@ -10,7 +10,7 @@ use super::trouble::{KernelTrouble, Lack, NarrowPath, PeermemTrouble};
 use linerate_formats::dmesg::{AerSeverity, DriverClass, Event, GpuFault, Mlx5Event, Requester};
 use linerate_formats::host_name::short;
 use linerate_formats::pci::Bdf;
-use linerate_formats::{dmesg, printed};
+use linerate_formats::{dmesg, nvidia_smi, printed};
 use module::{is_peermem, module};
 use nic::{Link, limit, narrow, pages, refused};
 use oom::{killed, killed_unit};
@@ -148,9 +148,9 @@ fn of_gpu_driver(m: &str) -> bool {
 
 /// nvidia-smi and DCGM: `Unable to determine the device handle for GPU 0000:18:00.0: GPU is lost.  Reboot the system to recover this GPU`.
 fn no_handle(m: &str) -> Option<KernelTrouble> {
-    let rest = m.strip_prefix("Unable to determine the device handle for GPU").filter(|r| r.contains("GPU is lost"))?;
-    let bdf = rest.trim_start().split(": ").next().and_then(|b| b.parse().ok());
-    Some(KernelTrouble::DeviceGone(Requester { bdf, class: DriverClass::Gpu }))
+    let is_lost = m.starts_with(nvidia_smi::SILENT) && m.contains("GPU is lost");
+    let bdf = nvidia_smi::silent(m, 0).map(|gpu| gpu.bdf);
+    is_lost.then_some(KernelTrouble::DeviceGone(Requester { bdf, class: DriverClass::Gpu }))
 }
 
 #[cfg(test)]

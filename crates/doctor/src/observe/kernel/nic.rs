@@ -2,6 +2,7 @@
 
 use crate::observe::trouble::{KernelTrouble, Lack, NarrowPath};
 use linerate_formats::dmesg::{LimitedBy, Requester};
+use linerate_formats::pci::Bdf;
 
 /// The link that limits a device.
 #[derive(Debug, Clone, Copy)]
@@ -24,26 +25,32 @@ pub(super) fn narrow(device: Requester, gbps: f64, link: Link, by: &LimitedBy) -
     path.share().is_none_or(|s| s < 900).then_some(KernelTrouble::NarrowPath(path))
 }
 
-/// mlx5's firmware has no room for another object (drivers/net/ethernet/mellanox/mlx5/core/cmd.c, `cmd_status_print`): `mlx5_core 0000:81:00.0:
-/// mlx5_cmd_check:794:(pid 0): CREATE_MKEY(0x200) op_mod(0x0) failed, status limits exceeded(0x8), syndrome (0x59c8a4)`; newer `mlx5_cmd_out_err:…`.
-pub(super) fn limit(m: &str) -> Option<KernelTrouble> {
-    let Some(of_mlx5) = m.strip_prefix("mlx5_core ") else { return efa(m) };
-    let (head, rest) = of_mlx5.split_once(": ")?;
-    let (_, command) = rest.strip_prefix("mlx5_cmd_")?.split_once("): ")?;
-    let created = command.starts_with("CREATE_") && !command.split_once('(')?.0.contains(' ');
-    (created && command.contains(" failed, status limits exceeded(0x8)"))
-        .then(|| KernelTrouble::NicLimit(head.split(' ').next().and_then(|h| h.parse().ok())))
-}
-
-/// mlx5's firmware refuses a queue pair's next state (the same lines), which a program asked for. Other commands fail where the firmware lacks what
-/// the driver itself asks for (ACCESS_REG, QUERY_…), and nothing follows.
-pub(super) fn refused(m: &str) -> Option<KernelTrouble> {
+/// A command that mlx5's firmware did not do: `mlx5_core 0000:81:00.0: mlx5_cmd_check:794:(pid 0): CREATE_MKEY(0x200) op_mod(0x0) failed, …`
+/// (drivers/net/ethernet/mellanox/mlx5/core/cmd.c, `cmd_status_print`; newer `mlx5_cmd_out_err:…`). Its card, its name, and what is behind that.
+fn command(m: &str) -> Option<(Option<Bdf>, &str, &str)> {
     let (head, rest) = m.strip_prefix("mlx5_core ")?.split_once(": ")?;
     let (_, command) = rest.strip_prefix("mlx5_cmd_")?.split_once("): ")?;
     let (name, rest) = command.split_once('(')?;
+    Some((head.split(' ').next().and_then(|h| h.parse().ok()), name, rest))
+}
+
+/// mlx5's firmware has no room for another object: `CREATE_MKEY(0x200) op_mod(0x0) failed, status limits exceeded(0x8), syndrome (0x59c8a4)`.
+pub(super) fn limit(m: &str) -> Option<KernelTrouble> {
+    if !m.starts_with("mlx5_core ") {
+        return efa(m);
+    }
+    let (card, name, rest) = command(m)?;
+    let created = name.starts_with("CREATE_") && !name.contains(' ');
+    (created && rest.contains(" failed, status limits exceeded(0x8)")).then_some(KernelTrouble::NicLimit(card))
+}
+
+/// mlx5's firmware refuses a queue pair's next state, which a program asked for. Other commands fail where the firmware lacks what the driver itself asks
+/// for (ACCESS_REG, QUERY_…), and nothing follows.
+pub(super) fn refused(m: &str) -> Option<KernelTrouble> {
+    let (card, name, rest) = command(m)?;
     let of_program = ["RST2INIT_QP", "INIT2RTR_QP", "RTR2RTS_QP", "RTS2RTS_QP"];
     (of_program.contains(&name) && rest.contains(" failed, status bad parameter(0x3)"))
-        .then(|| KernelTrouble::NicRefused(head.split(' ').next().and_then(|h| h.parse().ok())))
+        .then_some(KernelTrouble::NicRefused(card))
 }
 
 /// EFA's device has no room for another object (drivers/infiniband/hw/efa/efa_com.c, `efa_com_comp_status_to_errno`: -12 is
