@@ -34,7 +34,7 @@ pub use error::{NotDone, TransportError};
 pub use host::{HostError, HostSpec, Way};
 pub use kubectl::{Kubectl, Pods, kubectl};
 pub use local::Local;
-pub use place::{Placed, PushError, Remover, place};
+pub use place::{Push, PushError, Remover, place};
 use process::Form;
 pub use process::{End, Ended, Heard, Poured, Process, Ran, Stream, chance};
 

@@ -6,7 +6,7 @@ use super::way::{Ear, Enough, Said};
 use super::{By, Cause, Collector, Outcome, Program, Shared, cause, finish, way};
 use crate::Target;
 use linerate_snapshot::capture::{Options as Capture, capture};
-use linerate_transport::{Command, PushError, Remover, Transport, TransportError, place};
+use linerate_transport::{Command, Push, PushError, Remover, Transport, TransportError, place};
 use std::time::{Duration, SystemTime};
 
 /// Time for a push.
@@ -170,8 +170,10 @@ fn push<'a>(machine: &str, host: &'a dyn Transport, shared: &Shared<'_>) -> Resu
     let none = |why: String| PushError::NotDone(linerate_transport::NotDone { what: "a push", status: 1, said: why });
     let program = shared.options.programs.iter().find(fits).ok_or_else(|| none(format!("no program for {machine}")))?;
     let bytes = program.bytes().map_err(|e| none(e.to_string()))?;
-    let placed = place(host, bytes, &program.digest, PUSH, shared.cancel)?;
-    Ok(shared.options.leave_nothing.then(|| Remover { host, placed }))
+    let push = Push::new(&program.digest);
+    let remover = shared.options.leave_nothing.then(|| Remover { host, push: push.clone() });
+    place(host, bytes, &push, PUSH, shared.cancel)?;
+    Ok(remover)
 }
 
 /// The shell script, which needs no program.
