@@ -47,6 +47,8 @@ pub(super) static CAUSE: Cause = Cause {
         "ib/memlock",
         "gpu/duplicate",
         "gpu/driver-too-old",
+        "gpu/driver-mismatch",
+        "gpu/not-started",
         "gpu/nvlink",
     ],
     check,

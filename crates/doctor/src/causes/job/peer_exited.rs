@@ -51,6 +51,8 @@ pub(super) static CAUSE: Cause = Cause {
         "gpu/out-of-memory",
         "gpu/duplicate",
         "gpu/driver-too-old",
+        "gpu/driver-mismatch",
+        "gpu/not-started",
         "gpu/nvlink",
         "gpu/imex",
         "job/version-mismatch",

@@ -30,7 +30,7 @@ pub(super) static CAUSE: Cause = Cause {
     sources: &[ENV_RST, IB_CC],
     severity: Severity::High,
     rules: &["rdma/device-present", "rdma/port-state"],
-    follows: &[],
+    follows: &["ib/nic-not-started"],
     check,
 };
 

@@ -30,7 +30,7 @@ pub(super) static CAUSE: Cause = Cause {
     sources: &[IB_CC],
     severity: Severity::High,
     rules: &["rdma/device-present", "rdma/port-state", "rdma/netns-mode"],
-    follows: &[],
+    follows: &["ib/nic-not-started"],
     check,
 };
 

@@ -47,6 +47,7 @@ pub(super) static CAUSE: Cause = Cause {
         "gdr/read-disabled-by-env",
         "gdr/default-off-behind-cpu",
         "net/fewer-nics",
+        "ib/nic-not-started",
         "net/hca-filter-too-narrow",
         "net/no-rdma-device",
         "net/ib-disabled-by-env",
