@@ -28,6 +28,8 @@ const BANNED: &[&str] = &[
     "have tags enough",
     "has an end",
     "for you to see",
+    "set-up",
+    "set-ups",
 ];
 
 /// Ordinary English that holds one of them.

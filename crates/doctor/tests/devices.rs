@@ -73,6 +73,21 @@ const CASES: &[(&str, &[Want], &str)] = &[
          [  589.2] pcieport 0000:07:00.0:   device [15b3:1979] error status/mask=00004000/00002000\n",
     ),
     (
+        "a NIC that does not send, as kernels of all ages say it",
+        &[("ib/transmit-timeout", Possible, High)],
+        "[  589.0] ------------[ cut here ]------------\n\
+         [  589.1] WARNING: CPU: 6 PID: 0 at net/sched/sch_generic.c:264 dev_watchdog+0x154/0x20a()\n\
+         [  589.2] NETDEV WATCHDOG: eth2 (mlx5_core): transmit queue 5 timed out\n\
+         [  589.3] mlx5_core 0000:17:00.0 eth2: TX timeout detected\n\
+         [  689.3] mlx5_core 0000:17:00.0 eth2: NETDEV WATCHDOG: CPU: 3: transmit queue 0 timed out 5010 ms\n",
+    ),
+    (
+        "an office NIC that does not send",
+        &[],
+        "[ 1356.296930] r8125 0000:22:04.0 eth4: NETDEV WATCHDOG: CPU: 3: transmit queue 0 timed out 5010 ms\n\
+         [  589.2] NETDEV WATCHDOG: eth2 (igb): transmit queue 5 timed out\n",
+    ),
+    (
         "AER: a root port",
         &[("kernel/pcie-corrected", Possible, Medium)],
         "[  589.1] pcieport 0000:00:03.1: PCIe Bus Error: severity=Correctable, type=Data Link Layer, (Transmitter ID)\n\

@@ -1,4 +1,4 @@
-//! Settings of the kernel's sysctl tree that data transfers, their set-up and many registrations of memory meet.
+//! Settings of the kernel's sysctl tree that data transfers, their setup and many registrations of memory meet.
 
 use linerate_snapshot::{EntryId, Place, Reading, Snapshot, Why};
 

@@ -160,7 +160,7 @@ fn plan() -> Plan {
         steps: vec![arguments(), mtu(), acs()],
         by_hand: vec![ByHand {
             rules: list(&["iommu/active"]),
-            summary: "turn ACS off in the BIOS set-up".into(),
+            summary: "turn ACS off in the BIOS setup".into(),
             how: list(&["Advanced > PCIe > ACS Enable: Disabled"]),
             reread: list(&["`linerate audit`"]),
         }],

@@ -72,7 +72,7 @@ pub enum Action {
         /// The NIC.
         device: Text,
     },
-    /// A setting of the firmware set-up.
+    /// A setting of the firmware setup.
     Bios {
         /// What vendors call it.
         setting: Text,
@@ -190,7 +190,7 @@ impl Remedy {
         Self::new(summary, Action::HostSide { what: what.into() })
     }
 
-    /// Asks for a setting of the firmware set-up.
+    /// Asks for a setting of the firmware setup.
     pub fn bios(summary: impl Into<Text>, setting: impl Into<Text>, value: impl Into<Text>) -> Self {
         Self::new(summary, Action::Bios { setting: setting.into(), value: value.into() })
     }

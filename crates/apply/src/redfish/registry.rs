@@ -18,7 +18,7 @@ pub struct Registry {
 /// What is said of one attribute.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Entry {
-    /// `DisplayName`: its name in the set-up.
+    /// `DisplayName`: its name in the setup.
     pub display: Option<String>,
     /// `Type`: `Enumeration`, `String`, `Integer`, `Boolean`, `Password`.
     pub kind: Option<String>,

@@ -142,6 +142,8 @@ pub enum KernelTrouble {
     NicFirmware(Option<Bdf>),
     /// A firmware command of a NIC was answered, and the driver saw it late: an interrupt was lost.
     NicLate(Option<Bdf>),
+    /// A transmit queue of a NIC has not moved for seconds.
+    TransmitTimeout(Option<Bdf>),
     /// A NIC's firmware refused the next state of a program's queue pair.
     NicRefused(Option<Bdf>),
     /// GDRCopy's driver could not pin GPU memory.

@@ -61,6 +61,7 @@ const KERNEL: &[&str] = &[
     "amdgpu",
     "device inaccessible",
     "; giving up",
+    "NETDEV WATCHDOG: ",
 ];
 
 /// Words of other programs: `programs::failure`, `programs::tool`.

@@ -9,6 +9,7 @@ use super::mlx5;
 use super::nvidia;
 use super::probe;
 use super::shape;
+use super::watchdog;
 use crate::text::{after, leading_number};
 
 /// What messages are about, one bit each.
@@ -41,7 +42,7 @@ pub(super) fn classify_as(message: &str, subjects: u8) -> Option<Event> {
         (subject::MODULES, modules),
         (subject::MLX, mlx),
         (subject::BOOT, boot),
-        (subject::DRIVERS, |m| probe::read(m).or_else(|| amdgpu::read(m))),
+        (subject::DRIVERS, |m| probe::read(m).or_else(|| watchdog::read(m)).or_else(|| amdgpu::read(m))),
     ];
     by_subject.into_iter().filter(|(s, _)| subjects & s != 0).find_map(|(_, read)| read(message))
 }
@@ -287,6 +288,10 @@ fn mlx(m: &str) -> Option<Event> {
     let owned = || text.to_owned();
     if let Some(event) = probe::of_mlx5(Requester::of_line(m), said(text)) {
         return Some(event);
+    }
+    // `mlx5e_tx_timeout` (en_main.c): what the kernel's watchdog calls.
+    if text.trim_end() == "TX timeout detected" {
+        return Some(Event::TransmitTimeout { of: Requester::of_line(m) });
     }
     let event = if text == "Link up" || is_port(text, "ACTIVE") {
         Mlx5Event::LinkUp

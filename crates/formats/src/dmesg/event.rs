@@ -382,6 +382,11 @@ pub enum Event {
         /// Device.
         bdf: Option<Bdf>,
     },
+    /// A transmit queue of a NIC has not moved for seconds: the kernel's watchdog, or the driver below it.
+    TransmitTimeout {
+        /// NIC.
+        of: Requester,
+    },
     /// The kernel is locked down, by e.g. `EFI Secure Boot`.
     LockedDown(String),
     /// Lockdown denied something.

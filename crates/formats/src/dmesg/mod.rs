@@ -11,6 +11,7 @@ mod mlx5;
 mod nvidia;
 mod probe;
 mod shape;
+mod watchdog;
 
 pub use classify::classify;
 use classify::subject;
@@ -216,6 +217,7 @@ const ANCHORS: &[(&str, u8)] = &[
     ("mlx5_core", subject::MLX),
     ("Internal error detected", subject::MLX),
     ("amdgpu", subject::DRIVERS),
+    (watchdog::NAME, subject::DRIVERS),
     (": probe of ", subject::DRIVERS),
     (": probe with driver ", subject::DRIVERS),
     ("unknown parameter", subject::MODULES),

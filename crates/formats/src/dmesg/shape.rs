@@ -32,6 +32,7 @@ pub(super) const BEGINNINGS: &[&str] = &[
     "Hypervisor detected: ",
     "[Firmware Bug]: ",
     super::amdgpu::DRM,
+    super::watchdog::NAME,
 ];
 
 /// What is said behind a module's name: by the module loader (`nvidia_peermem: Unknown symbol …`), and by `nvidia-nvswitch3` of a switch.

@@ -252,6 +252,22 @@ fn cases() -> Vec<(&'static str, Event)> {
             "nvidia: unknown parameter 'NVreg_EnablePCIeRelaxedOrderingMode' ignored",
             E::UnknownModuleParameter { module: "nvidia".into(), parameter: "NVreg_EnablePCIeRelaxedOrderingMode".into() },
         ),
+        (
+            "NETDEV WATCHDOG: eth0 (mlx5_core): transmit queue 11 timed out",
+            E::TransmitTimeout { of: Requester { bdf: None, class: DriverClass::RdmaNic } },
+        ),
+        (
+            "NETDEV WATCHDOG: enp7s0 (r8169): transmit queue 0 timed out 5010 ms",
+            E::TransmitTimeout { of: Requester { bdf: None, class: DriverClass::Nic } },
+        ),
+        (
+            "mlx5_core 0000:41:00.0 eth0: NETDEV WATCHDOG: CPU: 18: transmit queue 11 timed out 6000 ms",
+            E::TransmitTimeout { of: of("41:00.0", DriverClass::RdmaNic) },
+        ),
+        (
+            "mlx5_core 0000:41:00.0 ens1f0np0: TX timeout detected",
+            E::TransmitTimeout { of: of("41:00.0", DriverClass::RdmaNic) },
+        ),
         ("mlx5_core 0000:41:00.0 enp65s0f0np0: Link up", E::Mlx5 { bdf: bdf("41:00.0"), event: Mlx5Event::LinkUp }),
         (
             "mlx5_core 0000:41:00.1: Port module event: module 1, Cable unplugged",

@@ -24,7 +24,7 @@ pub struct Attribute {
     pub active: Value,
     /// Value that waits for the next start; `None`: the service does not show one.
     pub pending: Option<Value>,
-    /// Its name in the set-up (`DisplayName` of the registry).
+    /// Its name in the setup (`DisplayName` of the registry).
     pub display: Option<String>,
     /// It cannot be set.
     pub read_only: bool,
@@ -167,7 +167,7 @@ mod tests {
         let dgx = setup(&[("PcieMaxPayload", "128B".into(), None, &["Auto", "128B", "256B"])]);
         assert_eq!(one(&dgx, "PCIe Max Payload Size", "256 bytes or automatic").map(|(_, v)| v), Some("256B".into()));
         let other = setup(&[("X17", false.into(), Some("ARI Support"), &[])]);
-        assert_eq!(one(&other, "ARI Support", "enabled"), Some(("X17".into(), true.into())), "by the set-up's name");
+        assert_eq!(one(&other, "ARI Support", "enabled"), Some(("X17".into(), true.into())), "by the setup's name");
     }
 
     #[test]

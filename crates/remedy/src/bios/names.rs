@@ -113,7 +113,7 @@ const SETTINGS: &[Setting] = &[
         words: &["ari"],
         note: "ARI",
         want: Want::Switch,
-        attributes: &[("ARIEnable", "DGX"), ("PCIeARISupport", "Supermicro"), ("ARI Support", "by the set-up's name")],
+        attributes: &[("ARIEnable", "DGX"), ("PCIeARISupport", "Supermicro"), ("ARI Support", "by the setup's name")],
         menus: &[],
     },
     Setting {
@@ -121,7 +121,7 @@ const SETTINGS: &[Setting] = &[
         words: &["max payload", "payload"],
         note: "max payload 256 B",
         want: Want::Payload,
-        attributes: &[("PcieMaxPayload", "DGX"), ("Maximum Payload", "by the set-up's name")],
+        attributes: &[("PcieMaxPayload", "DGX"), ("Maximum Payload", "by the setup's name")],
         menus: &[],
     },
     Setting {
@@ -146,7 +146,7 @@ pub(crate) fn of_attribute(name: &str) -> impl Iterator<Item = &'static str> {
     SETTINGS.iter().filter(move |s| s.attributes.iter().any(|(known, _)| fits(known, name, None))).map(|s| s.id)
 }
 
-/// Whether an attribute, by its name or by its name in the set-up, is the known one. Lenovo puts a group before names
+/// Whether an attribute, by its name or by its name in the setup, is the known one. Lenovo puts a group before names
 /// (`DevicesandIOPorts_SRIOV`), Supermicro a number behind them (`SR-IOVSupport_002B`).
 pub(crate) fn fits(known: &str, name: &str, display: Option<&str>) -> bool {
     let known = plain(known);

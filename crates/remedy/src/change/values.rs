@@ -65,7 +65,7 @@ fn values(asked: &[Sysfs<'_>], s: &Snapshot) -> Result<Change, Refusal> {
             return Err(Refusal::ByHand {
                 how: vec![
                     format!("write {} to {} now, and at each boot after the driver is loaded", a.value, a.path),
-                    "(a udev rule or a unit of the fabric's own set-up: it has to match the switches)".into(),
+                    "(a udev rule or a unit of the fabric's own setup: it has to match the switches)".into(),
                 ],
                 reread: vec![a.path.to_owned()],
             });

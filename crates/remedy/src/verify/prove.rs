@@ -214,7 +214,7 @@ fn by_bios(cx: &Cx<'_>, attribute: &str, wanted: &Value) -> Answer {
         let why = match &told.bios_trouble {
             Some(why) => format!("its BMC could not be asked: {why}"),
             None => {
-                "a node does not show its BIOS attributes: ask its BMC (--redfish), or look in the set-up".to_owned()
+                "a node does not show its BIOS attributes: ask its BMC (--redfish), or look in the setup".to_owned()
             }
         };
         return (Outcome::Unknown(why), String::new(), place);

@@ -24,7 +24,7 @@ upstream forwarding (0x1d) on every capable port, at boot and whenever a port's 
 
 ## Why it matters
 This is the usual origin of redirecting ports on bare metal, and the reason why they come back. `iommu=pt` changes nothing here: it picks the
-domain type and leaves ACS on. With the IOMMU off in the firmware set-up the kernel does not touch ACS; firmware may.
+domain type and leaves ACS on. With the IOMMU off in the firmware setup the kernel does not touch ACS; firmware may.
 
 ## See it yourself
 `ls /sys/kernel/iommu_groups | wc -l`, and `sudo lspci -vvv | grep ACSCtl` before and after a reboot.

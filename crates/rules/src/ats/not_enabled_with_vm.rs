@@ -30,7 +30,7 @@ AMD-Vi, 6.1 was seen to enable it in both and 6.12 in neither (emulated device).
 `sudo lspci -vvv -s BDF | grep ATSCtl` on the host, while the VM runs.
 
 ## Fix
-Start the VM and read again. Still off: remove `pci=noats`, enable ATS in the firmware set-up (Intel: `VT-d ATS support`), and see that the port is not
+Start the VM and read again. Still off: remove `pci=noats`, enable ATS in the firmware setup (Intel: `VT-d ATS support`), and see that the port is not
 marked untrusted (external-facing).",
     myths: &[],
     check,

@@ -25,7 +25,7 @@ kernel still finds the IVRS table and asks for ACS before it honours the option,
 
 ## Fix
 VM host: remove the word. Bare metal: keep it or not; to keep the kernel from enabling ACS as well, switch the IOMMU off in the
-firmware set-up, and read the ACS registers either way.",
+firmware setup, and read the ACS registers either way.",
     myths: &[Myth {
         claim: "With amd_iommu=off, ACS is not enabled by the kernel.",
         truth: "detect_ivrs() asks for ACS as soon as the IVRS table exists, before the disabled state is reached. Read ACSCtl, do not infer.",

@@ -24,7 +24,7 @@ An ignored word makes people believe that they switched something on. AMD's IOMM
 `cat /proc/cmdline; dmesg | grep 'AMD-Vi: Unknown option'`.
 
 ## Fix
-Remove the word. If the IOMMU is to be on and there are 0 groups, switch it on in the firmware set-up.",
+Remove the word. If the IOMMU is to be on and there are 0 groups, switch it on in the firmware setup.",
     myths: &[
         Myth {
             claim: "On AMD, amd_iommu=on must be set for passthrough or GPUDirect.",

@@ -27,7 +27,7 @@ They do nothing and suggest that they do. `intel_iommu=on` is redundant on kerne
 Remove the word. Deprecated: `strict` is `iommu.strict=1`, `forcedac` is `iommu.forcedac=1`.",
     myths: &[Myth {
         claim: "intel_iommu=on iommu=pt is the line for every GPU server.",
-        truth: "On AMD and Arm the first word is ignored; on kernels that are on by default it is redundant; with the IOMMU off in the firmware set-up neither does anything.",
+        truth: "On AMD and Arm the first word is ignored; on kernels that are on by default it is redundant; with the IOMMU off in the firmware setup neither does anything.",
     }],
     check,
 };

@@ -24,7 +24,7 @@ documents that call such a node \"passthrough\" are wrong, and comparisons of \"
 `cat /proc/cmdline; ls /sys/kernel/iommu_groups | wc -l`.
 
 ## Fix
-None needed. Keep the word if the IOMMU may be switched on in the firmware set-up one day.",
+None needed. Keep the word if the IOMMU may be switched on in the firmware setup one day.",
     myths: &[Myth {
         claim: "iommu=pt enables the IOMMU in passthrough mode.",
         truth: "It enables, disables and speeds up nothing. It only chooses the default domain where an IOMMU is in use.",

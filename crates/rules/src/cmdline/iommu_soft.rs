@@ -27,7 +27,7 @@ peer-to-peer traffic. `swiotlb=force` sends every DMA through them. Neither belo
 `cat /proc/cmdline; dmesg | grep -i swiotlb`.
 
 ## Fix
-Remove the word; if the reason was a hang, the answer is `iommu=pt`, or the IOMMU off in the firmware set-up.",
+Remove the word; if the reason was a hang, the answer is `iommu=pt`, or the IOMMU off in the firmware setup.",
     myths: &[Myth {
         claim: "iommu=soft fixes hangs of NCCL.",
         truth: "It did, by keeping the hardware IOMMU out of the way on machines where that translated. Passthrough does the same without bounce buffers.",

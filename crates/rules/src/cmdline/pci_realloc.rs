@@ -24,7 +24,7 @@ on boards that reserve no space for them. It can move BARs, or fail and lose som
 `cat /proc/cmdline; dmesg | grep -E 'no space|failed to assign'`.
 
 ## Fix
-With failures in the log: switch *Above 4G decoding* and a large MMIO window on in the firmware set-up, then drop the option.
+With failures in the log: switch *Above 4G decoding* and a large MMIO window on in the firmware setup, then drop the option.
 Without failures: nothing; if it was added as a recipe, try to boot without it.",
     myths: &[Myth {
         claim: "pci=realloc pci=assign-busses are required for GPUDirect RDMA.",
@@ -63,7 +63,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         .fix(|| {
             words::remove(
                 &["pci=realloc"],
-                "windows become those of the firmware; first give it more MMIO space in the firmware set-up",
+                "windows become those of the firmware; first give it more MMIO space in the firmware setup",
             )
         });
     } else {

@@ -34,7 +34,7 @@ GPUDirect RDMA maps GPU memory through BAR1. With 256 MiB only small buffers can
 region 1 on older boards and region 2 where BAR0 is 64 bits wide (H100).
 
 ## Fix
-Firmware set-up: Above 4G Decoding, a large MMIO window, Resizable BAR. `NVreg_EnableResizableBar=1` lets the driver enlarge it. Workstation
+Firmware setup: Above 4G Decoding, a large MMIO window, Resizable BAR. `NVreg_EnableResizableBar=1` lets the driver enlarge it. Workstation
 boards have a display mode tool. In a VM: a larger 64-bit window (OVMF: `opt/ovmf/X-PciMmio64Mb`).",
     myths: &[Myth {
         claim: "BAR1 is PCI region 1.",
@@ -172,8 +172,8 @@ fn small<'o>(
 ) -> &'o mut crate::Finding {
     let what = || {
         match largest {
-        Some(l) => format!("enlarge BAR1 to {}: Above 4G Decoding and Resizable BAR in the firmware set-up", mib(l)),
-        None => "Above 4G Decoding in the firmware set-up; a board without Resizable BAR needs its display mode tool, if it has one".to_owned(),
+        Some(l) => format!("enlarge BAR1 to {}: Above 4G Decoding and Resizable BAR in the firmware setup", mib(l)),
+        None => "Above 4G Decoding in the firmware setup; a board without Resizable BAR needs its display mode tool, if it has one".to_owned(),
     }
     };
     let finding = out.fail(f.bdf, message);

@@ -34,7 +34,7 @@ is too small, the region stays without an address and the driver refuses the dev
 `dmesg | grep -E \"can't assign|no space|I/O region\"`; `lspci -vv -s BDF | grep Region`: `<unassigned>`.
 
 ## Fix
-Firmware set-up: Above 4G Decoding on, MMIO high base and size large (eight GPUs of 128 GiB: 2 TiB). In a VM: a larger 64-bit window and the
+Firmware setup: Above 4G Decoding on, MMIO high base and size large (eight GPUs of 128 GiB: 2 TiB). In a VM: a larger 64-bit window and the
 host's physical address bits.",
     myths: &[Myth {
         claim: "pci=realloc,assign-busses is needed for GPUDirect.",
@@ -93,7 +93,7 @@ fn judge(f: &PciFunction<'_>, log: Option<Place>, out: &mut Findings) {
 
 fn fix(f: &PciFunction<'_>) -> Remedy {
     Remedy::bios(
-        "switch Above 4G Decoding on and enlarge the MMIO window in the firmware set-up",
+        "switch Above 4G Decoding on and enlarge the MMIO window in the firmware setup",
         "Above 4G Decoding, MMIO high base and size",
         "enabled, large enough for all GPUs",
     )

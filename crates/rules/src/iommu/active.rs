@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     docs: "\
 ## What it checks
 Whether the kernel uses an IOMMU at all: it does if and only if `/sys/kernel/iommu_groups` has numbered directories. Without
-groups, the rule says why: no ACPI table (switched off in the firmware set-up), an option of the command line, the default of
+groups, the rule says why: no ACPI table (switched off in the firmware setup), an option of the command line, the default of
 the kernel's configuration, or a failure to start for no visible reason.
 
 ## Why it matters
@@ -29,7 +29,7 @@ the same packets on the bus. In a guest, none is the normal state.
 `ls /sys/kernel/iommu_groups | wc -l; ls /sys/class/iommu /sys/firmware/acpi/tables | grep -E 'dmar|ivhd|smmu|DMAR|IVRS|IORT'; cat /proc/cmdline`.
 
 ## Fix
-Bare metal and guests: nothing to do. VM host: switch VT-d or AMD-Vi on in the firmware set-up if there is no table; otherwise
+Bare metal and guests: nothing to do. VM host: switch VT-d or AMD-Vi on in the firmware setup if there is no table; otherwise
 remove the option that turns it off, or boot with `intel_iommu=on` where the kernel's default is off.",
     myths: &[
         Myth {
@@ -38,7 +38,7 @@ remove the option that turns it off, or boot with `intel_iommu=on` where the ker
         },
         Myth {
             claim: "AMD needs amd_iommu=on; without it there are 0 groups.",
-            truth: "The value does not exist. AMD's IOMMU is on whenever the IVRS table exists and nothing turns it off; 0 groups means off in the firmware set-up, or amd_iommu=off, or iommu=off.",
+            truth: "The value does not exist. AMD's IOMMU is on whenever the IVRS table exists and nothing turns it off; 0 groups means off in the firmware setup, or amd_iommu=off, or iommu=off.",
         },
         Myth {
             claim: "iommu=pt gives 6 % more training throughput than no IOMMU.",
@@ -93,7 +93,7 @@ fn look(what: &'static str) -> Remedy {
 
 /// The matrix of ACPI table, command line and kernel configuration.
 fn diagnose(cx: &Cx<'_>) -> Diagnosis {
-    let bios = Remedy::bios("switch the IOMMU on in the firmware set-up", "Intel VT-d, AMD-Vi or IOMMU", "Enabled")
+    let bios = Remedy::bios("switch the IOMMU on in the firmware setup", "Intel VT-d, AMD-Vi or IOMMU", "Enabled")
         .because("the kernel then enables ACS on switch ports; read the ACS rules again after the reboot")
         .prove("sys/firmware/acpi/tables");
     // Containers often see an empty directory: a list without even the FACP says nothing.
@@ -102,7 +102,7 @@ fn diagnose(cx: &Cx<'_>) -> Diagnosis {
         _ => None,
     };
     if let Some((_, p)) = tables.filter(|(t, _)| t.iommu_table().is_none()) {
-        let text = "firmware offers none (no DMAR, IVRS or IORT table): off in the firmware set-up, no kernel parameter can change that";
+        let text = "firmware offers none (no DMAR, IVRS or IORT table): off in the firmware setup, no kernel parameter can change that";
         return Diagnosis { text: text.into(), place: Some(p), remedy: bios };
     }
     let cmdline = match &cx.node.kernel.cmdline {
@@ -135,7 +135,7 @@ fn diagnose(cx: &Cx<'_>) -> Diagnosis {
                 text: text.into(),
                 place: None,
                 remedy: look(
-                    "list /sys/firmware/acpi/tables as root on the host: without DMAR or IVRS it is off in the firmware set-up",
+                    "list /sys/firmware/acpi/tables as root on the host: without DMAR or IVRS it is off in the firmware setup",
                 ),
             };
         }

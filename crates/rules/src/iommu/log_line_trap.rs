@@ -36,7 +36,7 @@ Nothing to change. Judge a node by /sys/kernel/iommu_groups, never by this line.
     myths: &[
         Myth {
             claim: "`iommu: Default domain type: Passthrough (set via kernel command line)` proves that the IOMMU runs in passthrough mode.",
-            truth: "It is printed even with the IOMMU switched off in the firmware set-up. With 0 groups there is nothing to pass through.",
+            truth: "It is printed even with the IOMMU switched off in the firmware setup. With 0 groups there is nothing to pass through.",
         },
         Myth {
             claim: "`AMD-Vi: IOMMU performance counters supported` means that the IOMMU is enabled.",

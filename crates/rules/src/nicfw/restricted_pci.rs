@@ -25,7 +25,7 @@ A restricted link looks like a bad slot or a dirty connector. This setting expla
 `mlxconfig -d BDF -e query | grep PCI_BUS`, then compare `lspci -vv -s BDF | grep LnkSta`.
 
 ## Fix
-Find out who set it and why (some set-ups need it), then restore the default by hand with vendor support at hand: a wrong PCIe setting
+Find out who set it and why (some setups need it), then restore the default by hand with vendor support at hand: a wrong PCIe setting
 can make the card or the host unreachable. Never change PCI_BUS settings automatically.",
     myths: &[Myth {
         claim: "PCI_BUS0_RESTRICT_WIDTH is PCI_X1(0), so the NIC runs at x1.",

@@ -88,13 +88,9 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, vfs: u16, out: &mut Finding
     }
     out.fail(f.bdf, format_args!("{vfs} virtual functions, and port {} does not forward ARI", port.bdf)).at(at).fix(
         || {
-            Remedy::bios(
-                "boot without pci=noari, with ARI switched on in the firmware set-up",
-                "ARI Support",
-                "enabled",
-            )
-            .because("routing IDs of virtual functions change")
-            .prove(format!("sys/bus/pci/devices/{}/config Device Control 2", port.bdf))
+            Remedy::bios("boot without pci=noari, with ARI switched on in the firmware setup", "ARI Support", "enabled")
+                .because("routing IDs of virtual functions change")
+                .prove(format!("sys/bus/pci/devices/{}/config Device Control 2", port.bdf))
         },
     );
 }

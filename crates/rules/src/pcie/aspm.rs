@@ -23,7 +23,7 @@ A link in L1 needs microseconds to wake. Messages after a pause pay it: latency 
 `sudo lspci -vvv -s BDF | grep LnkCtl:`: `ASPM Disabled` or `ASPM L1 Enabled`.
 
 ## Fix
-`pcie_aspm.policy=performance` or `pcie_aspm=off` on the command line (off leaves what firmware configured), or ASPM in the firmware set-up.",
+`pcie_aspm.policy=performance` or `pcie_aspm=off` on the command line (off leaves what firmware configured), or ASPM in the firmware setup.",
     myths: &[],
     check,
 };

@@ -29,7 +29,7 @@ slower reports no error.
 Host Max; or read the speed while a copy runs.
 
 ## Fix
-Firmware set-up: link speed of the slot `Auto` or the wanted generation. Else signal integrity: reseat, riser, cable, retimer firmware.
+Firmware setup: link speed of the slot `Auto` or the wanted generation. Else signal integrity: reseat, riser, cable, retimer firmware.
 Correctable errors on the link (pcie/aer-errors) point to the latter.",
     myths: &[Myth {
         claim: "LnkSta 2.5 GT/s (downgraded) on a GPU means a broken slot.",
@@ -113,7 +113,7 @@ fn degraded<'o>(
 
 fn free_speed(cx: &Cx<'_>, f: &PciFunction<'_>) -> Remedy {
     Remedy::physical(
-        "set the slot's link speed to automatic in the firmware set-up; reseat card and riser",
+        "set the slot's link speed to automatic in the firmware setup; reseat card and riser",
         format!("reseat {} {}", cx.node.name_of(f), f.bdf),
     )
     .because("the node must be powered off")

@@ -31,7 +31,7 @@ that passes it. NCCL plans with the maximum and does not notice (see pcie/nccl-b
 The width is valid at idle; only the speed of GPUs drops when they are idle.
 
 ## Fix
-Hands: reseat the card, then the riser or cable, then try another slot. Look for bifurcation settings in the firmware set-up.
+Hands: reseat the card, then the riser or cable, then try another slot. Look for bifurcation settings in the firmware setup.
 Software cannot widen a link. Retraining is possible but risky under load.",
     myths: &[Myth {
         claim: "The link is narrow because the GPU is idle.",

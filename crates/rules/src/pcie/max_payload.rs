@@ -24,7 +24,7 @@ smallest value on the way counts for the whole way.
 `sudo lspci -vvv -s BDF | grep MaxPayload`: the line under DevCap is what the device can, the line under DevCtl what is in use.
 
 ## Fix
-Firmware set-up: Max Payload 256 or 512. The kernel sets it at boot (`pci=pcie_bus_safe` raises it to the largest common value);
+Firmware setup: Max Payload 256 or 512. The kernel sets it at boot (`pci=pcie_bus_safe` raises it to the largest common value);
 `pci=pcie_bus_peer2peer` forces 128. Never set MaxPayload on one device with setpci: a mismatch is a fatal error, see pcie/payload-mismatch.",
     myths: &[],
     check,
@@ -68,7 +68,7 @@ fn judge<'o>(cx: &Cx<'_>, id: FnId, end: &PciFunction<'_>, out: &'o mut Findings
         None => {
             out.fail(end.bdf, format_args!("{mps} bytes on {}, which could 256 like everything on the way", f.bdf)).at(at).follows("pcie/bus-peer2peer", About::Any).fix(|| {
                 Remedy::bios(
-                    "set Max Payload to 256 bytes or more in the firmware set-up; remove pci=pcie_bus_peer2peer if it is on the command line",
+                    "set Max Payload to 256 bytes or more in the firmware setup; remove pci=pcie_bus_peer2peer if it is on the command line",
                     "PCIe Max Payload Size",
                     "256 bytes or automatic",
                 )

@@ -82,7 +82,7 @@ fn judge(cx: &Cx<'_>, u: &Uplink, out: &mut Findings) {
             .at(width_at)
             .fix(|| {
                 Remedy::physical(
-                    "reseat the switch board or cable; update switch and retimer firmware; check the port's link speed in the firmware set-up",
+                    "reseat the switch board or cable; update switch and retimer firmware; check the port's link speed in the firmware setup",
                     format!("link above switch port {}", f.bdf),
                 )
                 .because("the node must be powered off")

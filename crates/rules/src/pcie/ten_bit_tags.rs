@@ -31,7 +31,7 @@ Bandwidth = bytes in flight / latency. At 63 GB/s and 2 µs 126 KB must be in fl
 `sudo lspci -vvv -s BDF | grep 10BitTagReq`: the first is DevCap2 (can), the second DevCtl2 (does). Old pciutils print only the first.
 
 ## Fix
-Firmware sets it, where root port and switches complete 10-bit tags: look for `10-bit tag` in the firmware set-up. Raising MaxReadReq to
+Firmware sets it, where root port and switches complete 10-bit tags: look for `10-bit tag` in the firmware setup. Raising MaxReadReq to
 4096 removes the need (pcie/max-read-request). Do not set the bit by hand: a path that cannot complete 10-bit tags loses completions.",
     myths: &[],
     check,
@@ -81,7 +81,7 @@ fn judge<'o>(cx: &Cx<'_>, f: &PciFunction<'_>, out: &'o mut Findings) -> &'o mut
             .fix(|| {
                 super::max_read_request::raise(
                     f,
-                    "raise the largest read request to 4096 bytes, or switch 10-bit tags on in the firmware set-up",
+                    "raise the largest read request to 4096 bytes, or switch 10-bit tags on in the firmware setup",
                 )
             }),
         _ => out

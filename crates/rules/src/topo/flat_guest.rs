@@ -22,7 +22,7 @@ aws-ofi-nccl brings a topology file of its own; Arm guests are not judged: NCCL 
 
 ## Why it matters
 NCCL reads the guest's /sys. PHB, or SYS with two virtual NUMA nodes, is beyond its default limit for GPUDirect RDMA (PXB), so that data takes
-a copy in the guest's memory. QEMU's advice to prefer flat root ports is right for latency of set-up, and wrong for NCCL.
+a copy in the guest's memory. QEMU's advice to prefer flat root ports is right for setup latency, and wrong for NCCL.
 
 ## See it yourself
 `nvidia-smi topo -m`: PHB, NODE or SYS between each GPU and each NIC. `lspci -tv`: all on the first bus, or each behind a port of its own.

@@ -31,7 +31,7 @@ The table shows whether amdkfd has a link between the two GPUs, over XGMI or PCI
 `amd-smi topology -a`, `rocm-smi --showtopoaccess`; `grep HSA_AMD_P2P /boot/config-$(uname -r)`; `ls /sys/class/kfd/kfd/topology/nodes/*/p2p_links`.
 
 ## Fix
-Where XGMI should join the GPUs: topo/xgmi. Over PCIe: firmware set-up with Above 4G Decoding and Resizable BAR, so that all of the memory is in the BAR; a kernel with HSA_AMD_P2P; on other
+Where XGMI should join the GPUs: topo/xgmi. Over PCIe: firmware setup with Above 4G Decoding and Resizable BAR, so that all of the memory is in the BAR; a kernel with HSA_AMD_P2P; on other
 platforms than AMD's also what amdkfd's Kconfig asks for.",
     myths: &[],
     check,
@@ -94,7 +94,7 @@ fn disabled(a: Device, b: Device, place: Place, out: &mut Findings) {
             "let amdkfd have a link between the GPUs: large BARs, HSA_AMD_P2P in the kernel; with XGMI see topo/xgmi",
             "why the GPUs have no peer access",
         )
-        .because("firmware set-up or kernel change, and the node restarts")
+        .because("firmware setup or kernel change, and the node restarts")
         .prove("amd-smi topology")
     });
 }

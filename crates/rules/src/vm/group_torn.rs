@@ -73,7 +73,7 @@ fn judge(cx: &Cx<'_>, vm: &Vm, out: &mut Findings) {
             .fix(|| {
                 edit(
                     "switch the host's IOMMU on",
-                    "VT-d or AMD-Vi in the firmware set-up; intel_iommu=on on the kernel command line",
+                    "VT-d or AMD-Vi in the firmware setup; intel_iommu=on on the kernel command line",
                 )
             }),
         Some((_, f, line)) => {

@@ -14,6 +14,7 @@ mod remote_access;
 mod retry_exceeded;
 mod rnr_retry_exceeded;
 mod small_mtu;
+mod transmit_timeout;
 pub(crate) mod verbs_call_failed;
 
 use crate::case::Case;
@@ -35,6 +36,7 @@ pub(super) static CAUSES: &[&Cause] = &[
     &remote_access::CAUSE,
     &nic_fault::CAUSE,
     &nic_not_started::CAUSE,
+    &transmit_timeout::CAUSE,
     &flushed::CAUSE,
     &small_mtu::CAUSE,
     &verbs_call_failed::CAUSE,

@@ -135,6 +135,7 @@ pub(super) fn read(line: &str) -> Option<KernelTrouble> {
         Event::NvidiaRefused { bdf, why } => KernelTrouble::GpuRefused { gpu: bdf, why },
         Event::GpuFault { of, fault: GpuFault::Lost } | Event::Inaccessible(of) => KernelTrouble::DeviceGone(of),
         Event::GpuFault { of, fault } => KernelTrouble::GpuFault { gpu: of.bdf, fault },
+        Event::TransmitTimeout { of } if of.class == DriverClass::RdmaNic => KernelTrouble::TransmitTimeout(of.bdf),
         Event::NotStarted { of, .. } if of.class == DriverClass::RdmaNic => KernelTrouble::NicNotStarted(of.bdf),
         Event::NotStarted { of, .. } if of_gpu_driver(message) => KernelTrouble::GpuNotStarted(of.bdf),
         _ => return None,
