@@ -9,8 +9,8 @@ use linerate_rules::{Severity, Source};
 pub(super) static CAUSE: Cause = Cause {
     id: "ib/transmit-timeout",
     title: "An RDMA NIC did not send for seconds",
-    what: "A transmit queue of an RDMA NIC's interface did not move for seconds, and the driver reset it. What else uses the \
-           port waits as well, if it is the port or the card that stands still.",
+    what: "A transmit queue of an RDMA NIC's interface did not move for seconds, and the driver reset it. If the port or \
+           the card is the reason, RDMA over the same port waits as well.",
     shows: &[
         "`NETDEV WATCHDOG: eth0 (mlx5_core): transmit queue 11 timed out`",
         "`mlx5_core 0000:17:00.0 eth0: NETDEV WATCHDOG: CPU: 3: transmit queue 11 timed out 6000 ms`",
