@@ -30,8 +30,8 @@ pub enum PushError {
     NotDone(#[from] NotDone),
 }
 
-/// Puts a program into the user's cache on a host. Its digest is compared there before it gets its name. Nobody tells a host that a push is over (it takes
-/// what it was handed, and no guard is above it): where one was interrupted the whole program may be there, and the [`Remover`] of this push takes it away.
+/// Puts a program into the user's cache on a host. Its digest is compared there before it gets its name. A host does not learn that a push was
+/// interrupted (it takes what it was handed, and no guard is above it): the whole program may be there then, and the [`Remover`] of this push takes it away.
 ///
 /// # Errors
 /// It could not be written: no home, no space, not allowed. Nothing of it is left then, unless the connection was lost.
@@ -81,7 +81,7 @@ impl Drop for Remover<'_> {
     fn drop(&mut self) {
         let arguments = [self.push.digest.as_str(), self.push.word.as_str()];
         let command = Command::script(REMOVE, &arguments).limit(Duration::from_secs(20));
-        // A run that was told to end still tidies up.
+        // An interrupted run still tidies up.
         let _ = self.host.run(&command, &Cancel::new());
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn read(m: &str) -> Option<Event> {
 }
 
 fn is_stuck(said: &str) -> bool {
-    said.strip_prefix("transmit queue ").and_then(|r| r.split_once(' ')).is_some_and(|(queue, rest)| {
-        queue.bytes().all(|b| b.is_ascii_digit()) && rest.trim_end().starts_with("timed out")
-    })
+    said.strip_prefix("transmit queue ")
+        .and_then(|r| r.split_once(' '))
+        .is_some_and(|(queue, rest)| queue.bytes().all(|b| b.is_ascii_digit()) && rest.starts_with("timed out"))
 }
