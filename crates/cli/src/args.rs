@@ -20,7 +20,7 @@ Exit codes:
 /// Finds and fixes what slows down GPU/RDMA cluster nodes, and proves it.
 #[derive(Debug, Parser)]
 #[command(name = "linerate", version, about, max_term_width = 100, after_help = EXIT_CODES)]
-pub(crate) struct Cli {
+pub(crate) struct Cli<C: Subcommand = Command> {
     /// Limit for unpacked input, in total: 500M, 20G.
     ///
     /// For .gz, .zst, .xz, .bz2 and archives. Powers of 1024; 20GB is 20 × 10^9. Default: 64 MiB and 200 times the packed bytes.
@@ -32,11 +32,23 @@ pub(crate) struct Cli {
     #[arg(long, global = true, help_heading = "Texts and archives", value_name = "FILE=NAME", value_parser = crate::budget::host_of)]
     pub(crate) host_of: Vec<(PathBuf, String)>,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: C,
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+/// The commands, twice from one list: [`Command`] with the options of all of them, and [`Named`], of which clap makes those of a command when it is
+/// named. Making all of them takes as long as the rest of a start.
+macro_rules! commands {
+    ($($command:tt)*) => {
+        #[derive(Debug, Subcommand)]
+        pub(crate) enum Command { $($command)* }
+
+        #[derive(Debug, Subcommand)]
+        #[command(defer = true)]
+        pub(crate) enum Named { $($command)* }
+    };
+}
+
+commands! {
     /// Audit a node: what is wrong, the evidence, the sources, and what could not be checked.
     Audit(AuditArgs),
     /// Capture a node into a snapshot, or many nodes into a directory of them; read-only and redacted.

@@ -14,7 +14,7 @@ use clap::{Arg, ArgAction, Command};
 use linerate_gather::inventory::DefaultOf;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What `[defaults]` may set: how things look, how much is asked at a time. The way to nodes is in `[way]`. Never which nodes, nor what is done to them.
 const MAY_BE_SET: [&str; 12] = [
@@ -35,21 +35,35 @@ const MAY_BE_SET: [&str; 12] = [
 const CHANGING: [&str; 5] = ["plan", "apply", "verify", "rollback", "hand"];
 const OF_CHANGING: [&str; 1] = ["color"];
 
-/// The command line with the defaults of the site's file, where there is one that counts.
-pub(crate) fn set(command: Command, args: &[OsString]) -> Result<Command, Failure> {
+/// The defaults of the site's file.
+#[derive(Debug)]
+pub(crate) struct Defaults {
+    of: BTreeMap<String, DefaultOf>,
+    path: PathBuf,
+}
+
+/// Those that count for this command line; `None`: there are none.
+pub(crate) fn of(args: &[OsString]) -> Option<Defaults> {
     if args.get(1).is_some_and(|a| a == "hand") || args.iter().any(|a| a == "--no-config") {
-        return Ok(command);
+        return None;
     }
     // What is wrong with the file is said by what needs it.
-    let Ok(Some((path, _, config))) = crate::targets::files().site() else { return Ok(command) };
+    let Ok(Some((path, _, config))) = crate::targets::files().site() else { return None };
     if config.defaults.is_empty() {
-        return Ok(command);
+        return None;
     }
     if !crate::terms_args::is_ours(&path) {
         remark(&format!("{}: its [defaults] are not used, as the file belongs to another user", path.display()));
-        return Ok(command);
+        return None;
     }
-    with(command, &config.defaults, &path)
+    Some(Defaults { of: config.defaults, path })
+}
+
+impl Defaults {
+    /// The command line, with the options of all commands, with them.
+    pub(crate) fn set(&self, command: Command) -> Result<Command, Failure> {
+        with(command, &self.of, &self.path)
+    }
 }
 
 fn with(mut command: Command, defaults: &BTreeMap<String, DefaultOf>, path: &Path) -> Result<Command, Failure> {

@@ -39,7 +39,7 @@ mod vm_format;
 mod vm_nccl_args;
 mod watch_args;
 
-use args::{Cli, Command};
+use args::{Cli, Command, Named};
 use clap::{CommandFactory, FromArgMatches};
 use output::Failure;
 use std::ffi::OsString;
@@ -79,11 +79,15 @@ fn end_on_signals() {
 /// What was typed; clap's error where that is not a command line, or asks for help.
 fn parsed(args: &[OsString]) -> Result<Result<Cli, clap::Error>, Failure> {
     use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
-    let mut command = defaults::set(Cli::command(), args)?;
+    let whole = || <Cli>::command();
+    let defaults = defaults::of(args);
+    let set = |command| defaults.iter().try_fold(command, |c, d| d.set(c));
+    // Defaults are those of any command.
+    let mut command = if defaults.is_some() { set(whole())? } else { Cli::<Named>::command() };
     let matches = match command.try_get_matches_from_mut(args) {
         // Laying it out takes as long as all the rest of a start.
         Err(e) if matches!(e.kind(), DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand) => {
-            command = help::laid_out(defaults::set(Cli::command(), args)?, help::Length::of(args));
+            command = help::laid_out(set(whole())?, help::Length::of(args));
             command.try_get_matches_from_mut(args)
         }
         matches => matches,

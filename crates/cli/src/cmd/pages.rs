@@ -10,7 +10,7 @@ use std::path::Path;
 /// Writes a page for each verb into a directory.
 pub(crate) fn write(dir: &Path) -> Result<u8, Failure> {
     std::fs::create_dir_all(dir).map_err(|e| Failure::writing(dir, &e))?;
-    let mut all = Cli::command().disable_help_subcommand(true);
+    let mut all = <Cli>::command().disable_help_subcommand(true);
     all.build();
     let mut index = String::from("# Verbs\n\nWritten from the command line's own texts: `cargo xtask docs`.\n\n");
     for verb in visible(&all) {

@@ -13,7 +13,7 @@ pub(crate) fn completions(shell: clap_complete::Shell) -> Result<u8, Failure> {
     let mut sink = Sink::open(None)?;
     // It panics where it cannot write.
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut shown(&Cli::command()), "linerate", &mut text);
+    clap_complete::generate(shell, &mut shown(&<Cli>::command()), "linerate", &mut text);
     sink.write_all(&text)?;
     sink.finish()?;
     Ok(0)
@@ -30,13 +30,13 @@ pub(crate) fn man(dir: Option<&Path>) -> Result<u8, Failure> {
     match dir {
         Some(dir) => {
             std::fs::create_dir_all(dir).map_err(|e| Failure::writing(dir, &e))?;
-            let mut command = Cli::command().disable_help_subcommand(true);
+            let mut command = <Cli>::command().disable_help_subcommand(true);
             command.build();
             pages(&command, dir)?;
         }
         None => {
             let mut sink = Sink::open(None)?;
-            Man::new(Cli::command()).render(&mut sink)?;
+            Man::new(<Cli>::command()).render(&mut sink)?;
             sink.finish()?;
         }
     }
