@@ -140,7 +140,30 @@ fn files() -> Result<Found> {
         }
     }
     found.notes.push(format!("{count} without paths of one machine"));
+    found.wrong.extend(lost_tests(&listed));
     Ok(found)
+}
+
+/// Files of tests that are in no program: `tests/all.rs` of their crate does not name them, nor does `Cargo.toml`.
+fn lost_tests(listed: &str) -> Vec<String> {
+    let read = |name: &str| std::fs::read_to_string(shell::root().join(name)).unwrap_or_default();
+    let mut lost = Vec::new();
+    for all in listed.split('\0').filter(|n| n.ends_with("/tests/all.rs")) {
+        let Some(dir) = all.strip_suffix("all.rs") else { continue };
+        let manifest = read(&format!("{}Cargo.toml", dir.strip_suffix("tests/").unwrap_or(dir)));
+        let modules = read(all);
+        for name in listed.split('\0').filter(|n| *n != all) {
+            let Some(module) = name.strip_prefix(dir).and_then(|n| n.strip_suffix(".rs")) else { continue };
+            let own = format!("path = \"tests/{module}.rs\"");
+            if !module.contains('/')
+                && !modules.lines().any(|l| l == format!("mod {module};"))
+                && !manifest.contains(&own)
+            {
+                lost.push(format!("{name}: {all} does not name it: its tests never run"));
+            }
+        }
+    }
+    lost
 }
 
 /// Hosts of the registries that cargo uses on this machine instead of the public one.

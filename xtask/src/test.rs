@@ -1,10 +1,12 @@
-//! `cargo xtask test …`: all tests, on whatever machine this is. Cargo builds them; their programs run side by side, and then the
-//! examples in the documentation. Where a package or a test is named, cargo runs them as always.
+//! `cargo xtask test …`: the tests, on whatever machine this is. Cargo builds them; their programs run side by side, and then the
+//! examples in the documentation. `--slow`: instead, those that take longest ([`slow`]). Where a package or a test is named, cargo runs them as
+//! always, slow or not.
 //!
 //! A test that cannot run here (no lspci, no third-party data) prints `SKIPPED: why` and passes. Cargo hides what passing
 //! tests print; this command reads it, and lists at the end what was not tested.
 
 mod pool;
+mod slow;
 
 use crate::memory::Scratch;
 use crate::shell::{self, Result};
@@ -31,21 +33,29 @@ fn test(args: &[String], seen: &mut Seen) -> Result<()> {
     }
     let split = args.iter().position(|a| a == "--").unwrap_or(args.len());
     let (ours, theirs) = (args.get(..split).unwrap_or_default(), args.get(split + 1..).unwrap_or_default());
+    let is_slow = ours.iter().any(|a| a == "--slow");
+    let ours: Vec<String> = ours.iter().filter(|a| *a != "--slow").cloned().collect();
     if ours.iter().all(|a| EVERY_TEST.contains(&a.as_str())) {
-        all(ours, theirs, seen)
+        all(&ours, theirs, is_slow, seen)
+    } else if is_slow {
+        Err("--slow chooses the tests: a package or a test is not named with it".into())
     } else {
-        some(ours, theirs, seen)
+        some(&ours, theirs, seen)
     }
 }
 
 /// Arguments of cargo that choose no tests.
 const EVERY_TEST: &[&str] = &["--locked", "--offline", "--release", "--workspace", "--quiet", "-q"];
 
-/// All of them: programs side by side, then the documentation's.
-fn all(ours: &[String], theirs: &[String], seen: &mut Seen) -> Result<()> {
+/// All of them: programs side by side, then the documentation's. Or the slow ones.
+fn all(ours: &[String], theirs: &[String], is_slow: bool, seen: &mut Seen) -> Result<()> {
     let began = std::time::Instant::now();
     let programs = pool::build(ours)?;
     println!("{} programs of tests, built in {} s", programs.len(), began.elapsed().as_secs());
+    let (programs, others) = slow::share(programs, is_slow)?;
+    if !is_slow {
+        seen.skipped.insert(format!("NOT RUN: {others} slow tests: `cargo xtask test --slow`"), Vec::new());
+    }
     let mut failed = Vec::new();
     let scratch = Scratch::new("test")?;
     pool::run(programs, theirs, scratch.path(), |program, took, output| {
@@ -63,7 +73,7 @@ fn all(ours: &[String], theirs: &[String], seen: &mut Seen) -> Result<()> {
         seen.ended();
     });
     let doc = ["--doc".to_owned()];
-    let documented = some(&[&doc, ours].concat(), theirs, seen);
+    let documented = if is_slow { Ok(()) } else { some(&[&doc, ours].concat(), theirs, seen) };
     println!("all ran within {} s", began.elapsed().as_secs());
     match (failed.is_empty(), documented) {
         (true, documented) => documented,

@@ -1,4 +1,4 @@
-//! The schemas list the kinds that there are. `UPDATE_PAGE=1 cargo test -p linerate-bench --test schemas` writes the lists again.
+//! The schemas list the kinds that there are. `UPDATE_PAGE=1 cargo test -p linerate-bench --test all schemas::` writes the lists again.
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
 use linerate_bench::Kind;
@@ -42,7 +42,7 @@ fn schemas_list_every_kind() {
             std::fs::write(&path, &wanted).unwrap();
             continue;
         }
-        assert_eq!(text, wanted, "{}: UPDATE_PAGE=1 cargo test -p linerate-bench --test schemas", path.display());
+        assert_eq!(text, wanted, "{}: UPDATE_PAGE=1 cargo test -p linerate-bench --test all schemas::", path.display());
     }
     assert!(lists > 0);
 }

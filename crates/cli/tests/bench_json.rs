@@ -1,8 +1,7 @@
 //! What `linerate bench` answers to programs, held against docs/schema.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, clippy::indexing_slicing)] // helpers of tests, outside of test functions
 
-#[path = "../../report/tests/common/schema.rs"]
-mod schema;
+use crate::schema;
 
 use schema::Schema;
 use serde_json::Value;

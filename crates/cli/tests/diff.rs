@@ -1,8 +1,7 @@
 //! `linerate diff` as it is called.
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
-#[path = "../../report/tests/common/schema.rs"]
-mod schema;
+use crate::schema;
 
 use serde_json::Value;
 use std::process::{Command, Output};

@@ -1,8 +1,7 @@
 //! `linerate doctor` as it is called: every way in, exit codes, memory.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // helpers of tests, outside of test functions
 
-#[path = "../../report/tests/common/schema.rs"]
-mod schema;
+use crate::schema;
 
 use serde_json::Value;
 use std::io::Write;

@@ -1,7 +1,7 @@
 //! `collect --on`: a fleet of addresses of this host behind one sshd, healthy and sick ones.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::panic, clippy::disallowed_methods, missing_docs)]
 
-mod lab;
+use crate::lab;
 
 use lab::common::{all_gone, processes, quietly, wait_for};
 use lab::{Lab, SAYS_VERSION, node, now};

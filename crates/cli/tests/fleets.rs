@@ -1,7 +1,7 @@
 //! A fleet from its index as from its snapshots: who is who (copied images, renamed, installed anew, named twice, clocks that run ahead), references, lists.
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // helpers of tests, outside of test functions
 
-mod command;
+use crate::command;
 
 use linerate_snapshot::capture::{Options, Purpose, capture};
 use serde_json::Value;

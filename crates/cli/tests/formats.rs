@@ -2,8 +2,7 @@
 //! the document is what it claims to be.
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // helpers of tests, outside of test functions
 
-#[path = "../../report/tests/common/schema.rs"]
-mod schema;
+use crate::schema;
 
 use serde_json::Value;
 use std::collections::BTreeSet;

@@ -2,8 +2,8 @@
 //! that stands for the node.
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // helpers of tests, outside of test functions
 
-mod command;
-mod kube;
+use crate::command;
+use crate::kube;
 
 use kube::Api;
 use std::fs;
@@ -330,7 +330,7 @@ fn what_somebody_else_changed_is_left() {
 }
 
 /// Killed at every boundary of an apply, and of a rollback: what goes on then sends nothing twice, is proven, and is undone. `cargo test -p
-/// linerate --features faults --test labels`; takes minutes.
+/// linerate --features faults --test all labels::`; takes minutes.
 #[cfg(feature = "faults")]
 #[test]
 fn killed_at_every_boundary() {

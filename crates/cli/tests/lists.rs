@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // helpers of tests, outside of test functions
 
-mod command;
+use crate::command;
 
 use serde_json::Value;
 use std::cell::RefCell;

@@ -1,8 +1,7 @@
 //! `linerate fleet index` and `linerate where` as they are called.
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
-#[path = "../../report/tests/common/schema.rs"]
-mod schema;
+use crate::schema;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

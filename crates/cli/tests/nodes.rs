@@ -2,9 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // helpers of tests, outside of test functions
 
-mod command;
-#[path = "../../report/tests/common/schema.rs"]
-mod schema;
+use crate::command;
+use crate::schema;
 
 use std::cell::RefCell;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! `--on` of the verbs that read nodes: several hosts over real connections, one of them dead.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods, missing_docs)]
 
-mod lab;
+use crate::lab;
 
 use lab::Lab;
 use lab::common::{all_gone, processes, quietly, wait_for};

@@ -3,8 +3,7 @@
 
 #[path = "../../rules/tests/common/mod.rs"]
 mod common;
-#[path = "../../report/tests/common/schema.rs"]
-mod schema;
+use crate::schema;
 
 use linerate_compose::Description;
 use linerate_remedy::{Plan, Proof};

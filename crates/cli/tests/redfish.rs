@@ -3,7 +3,7 @@
 //! tree shows it. `lab/emulators/redfish-setup` makes the real service.
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // helpers of tests, outside of test functions
 
-mod command;
+use crate::command;
 #[path = "../../apply/tests/service/mod.rs"]
 mod service;
 
@@ -312,7 +312,7 @@ fn another_machines_bmc_and_none_change_nothing() {
 }
 
 /// Killed at every boundary of an apply: what goes on then sends nothing twice, is proven, and is undone. `cargo test -p linerate --features
-/// faults --test redfish`; takes minutes.
+/// faults --test all redfish::`; takes minutes.
 #[cfg(feature = "faults")]
 #[test]
 fn killed_at_every_boundary() {

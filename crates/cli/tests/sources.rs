@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // helpers of tests, outside of test functions
 
-mod command;
+use crate::command;
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};

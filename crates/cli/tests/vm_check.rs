@@ -1,8 +1,7 @@
 //! `linerate vm check`: domains of the lab beside their hosts, as a person calls it.
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
-#[path = "../../report/tests/common/schema.rs"]
-mod schema;
+use crate::schema;
 
 use schema::Schema;
 use serde_json::Value;

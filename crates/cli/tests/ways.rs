@@ -3,8 +3,7 @@
 
 #[path = "../../transport/tests/common/mod.rs"]
 mod common;
-#[path = "../../report/tests/common/schema.rs"]
-mod schema;
+use crate::schema;
 
 use common::{all_gone, find, have, processes, quietly, wait_for};
 use serde_json::Value;

@@ -2,7 +2,7 @@
 //! judged by its truth.md.
 #![allow(clippy::print_stdout)]
 
-mod common;
+use crate::common;
 
 use common::{answer_to_dir, asserted, ids};
 use std::path::Path;

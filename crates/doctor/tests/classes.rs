@@ -1,7 +1,7 @@
 //! Messages that take several lines, or come in dresses of their own: each as its program prints it behind launchers and collectors, and what looks
 //! like it and is not.
 
-mod common;
+use crate::common;
 
 use common::{answer, asserted, ids};
 use linerate_doctor::answer::Confidence::{self, Likely, Possible};

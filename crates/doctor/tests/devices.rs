@@ -1,6 +1,6 @@
 //! Ports, NICs, PCIe links and modules of a node, in texts of several lines: what is said of each, how sure and how severe.
 
-mod common;
+use crate::common;
 
 use common::answer;
 use linerate_doctor::answer::Confidence::{self, Certain, Likely, Possible};

@@ -1,6 +1,6 @@
 //! Lines that look like one cause and are another, or none: what is asserted, what is only possible, what is left open.
 
-mod common;
+use crate::common;
 
 use common::{answer, asserted, ids};
 

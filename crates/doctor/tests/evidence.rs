@@ -1,6 +1,6 @@
 //! What counts as evidence: what programs print, by their grammar. Prose, documents, lists and commands never do.
 
-mod common;
+use crate::common;
 
 use common::{answer, answer_to, asserted, ids};
 use linerate_doctor::answer::Confidence;

@@ -1,6 +1,6 @@
 //! The messages of programs that name a cause, or seem to: each alone and behind heads, against the verdict that is beside it.
 
-mod common;
+use crate::common;
 
 use common::{answer, asserted, ids};
 use linerate_doctor::answer::Confidence;

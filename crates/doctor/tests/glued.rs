@@ -1,6 +1,6 @@
 //! Lines that lost their breaks, lines of writers that mix, and lists that a terminal broke: whose words are whose, and what is lost.
 
-mod common;
+use crate::common;
 
 use common::{answer, ids};
 use linerate_doctor::answer::Answer;

@@ -1,6 +1,6 @@
 //! What the kernel and its drivers print: each form of tests/kernel_messages.tsv has a verdict, in whatever clothes it is pasted.
 
-mod common;
+use crate::common;
 
 use common::{answer, answer_to, asserted, ids};
 

@@ -1,7 +1,7 @@
 //! What the network's programs print, read as `messages.tsv` decides: alone, behind heads, in a code span. The page of it is
 //! docs/doctor-messages.md.
 
-mod common;
+use crate::common;
 
 use common::answer;
 use linerate_doctor::answer::{Answer, Confidence};
@@ -131,6 +131,6 @@ fn the_page_counts_them() {
     let there = std::fs::read_to_string(path).unwrap_or_default();
     assert!(
         there == page,
-        "docs/doctor-messages.md is stale: UPDATE_PAGE=1 cargo test -p linerate-doctor --test messages"
+        "docs/doctor-messages.md is stale: UPDATE_PAGE=1 cargo test -p linerate-doctor --test all messages::"
     );
 }

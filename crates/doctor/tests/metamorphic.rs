@@ -1,7 +1,7 @@
 //! What must not change an answer: the prefixes of any launcher, cut lines, lines wrapped at 80 columns, ranks in another order, writers that mix,
 //! prose and healthy logs beside. An answer may become undecided; it may not become another.
 
-mod common;
+use crate::common;
 
 use common::{answer_to, asserted};
 use linerate_doctor::answer::Answer;

@@ -1,7 +1,7 @@
 //! The third look: messages in dresses that no grammar knows name their cause, as possible; described, titled, searched for, coded or explained, they
 //! name nothing.
 
-mod common;
+use crate::common;
 
 use common::answer;
 use linerate_doctor::answer::{Answer, Cause, Confidence};

@@ -2,7 +2,7 @@
 
 #![allow(clippy::panic)]
 
-mod common;
+use crate::common;
 
 use common::{answer, asserted, ids};
 use linerate_doctor::answer::{Answer, Confidence};

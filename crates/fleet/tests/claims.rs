@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests, outside of test functions
 
-#[path = "../../rules/tests/common/mod.rs"]
-mod common;
+use crate::common;
 
 use linerate_compose::Description;
 use linerate_fleet::policy::condition::Facts;

@@ -2,12 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests, outside of test functions
 
-#[path = "../../rules/tests/common/mod.rs"]
-mod common;
+use crate::common;
 #[path = "common/inject.rs"]
 mod inject;
-#[path = "common/lost.rs"]
-mod lost;
+use crate::losses as lost;
 
 /// Each change of the table once. `cargo run --release -p linerate-fleet --example inject` makes them on many nodes.
 #[test]

@@ -2,10 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)] // helpers of tests, outside of test functions
 
-#[path = "../../rules/tests/common/mod.rs"]
-mod common;
-#[path = "common/lost.rs"]
-mod lost;
+use crate::common;
+use crate::losses as lost;
 
 use linerate_fleet::diff::diff;
 use linerate_fleet::drift::{Drift, Options, Reference, Table, drift};

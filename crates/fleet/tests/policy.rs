@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // helpers of tests, outside of test functions
 
-#[path = "../../rules/tests/common/mod.rs"]
-mod common;
+use crate::common;
 
 use linerate_compose::Description;
 use linerate_fleet::nodeset::{Groups, Why as NoSet, parse_within};

@@ -304,7 +304,7 @@ fn logs_are_no_benchmarks() {
 }
 
 /// The readers see every line of a log that is read at a gigabyte a second.
-/// `cargo test --release -p linerate-formats --test bench_files speed -- --ignored --nocapture`
+/// `cargo test --release -p linerate-formats --test all bench_files::speed -- --ignored --nocapture`
 #[test]
 #[ignore = "measures and judges nothing; meaningful in release builds only"]
 fn speed_on_a_log_of_nccl() {

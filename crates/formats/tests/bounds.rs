@@ -1,7 +1,7 @@
-//! The page of limits says what the code holds to. `UPDATE_PAGE=1 cargo test -p linerate-formats --test bounds` writes its table again.
+//! The page of limits says what the code holds to. `UPDATE_PAGE=1 cargo test -p linerate-formats --test all bounds::` writes its table again.
 #![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests, outside of test functions
 
-mod common;
+use crate::common;
 
 use linerate_formats::bounds::{
     ALL, Bound, FIRMWARE_DEVICES, FIRMWARE_SETTINGS, GPUS, LeftOut, Limit, NET_FUNCTIONS, PCI_FUNCTIONS,

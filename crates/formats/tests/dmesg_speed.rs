@@ -1,4 +1,4 @@
-//! How fast a large log is read. Run with `cargo test --release -p linerate-formats --test dmesg_speed -- --ignored --nocapture`.
+//! How fast a large log is read. Run with `cargo test --release -p linerate-formats --test all dmesg_speed:: -- --ignored --nocapture`.
 
 use linerate_formats::dmesg;
 use std::time::Instant;

@@ -247,7 +247,7 @@ fn others_are_none() {
     assert!(seen > 30, "{seen}");
 }
 
-/// `cargo test --release -p linerate-formats --test net_files speed -- --ignored --nocapture`; LINERATE_SPEED_OF: only those with this word.
+/// `cargo test --release -p linerate-formats --test all net_files::speed -- --ignored --nocapture`; LINERATE_SPEED_OF: only those with this word.
 #[test]
 #[ignore = "measures and judges nothing; meaningful in release builds only"]
 fn speed() {

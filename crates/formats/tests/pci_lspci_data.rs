@@ -222,7 +222,7 @@ fn hex_files_as_they_are() {
     }
 }
 
-/// `cargo test --release -p linerate-formats --test pci_lspci_data speed -- --ignored --nocapture`
+/// `cargo test --release -p linerate-formats --test all pci_lspci_data::speed -- --ignored --nocapture`
 #[test]
 #[ignore = "measures and judges nothing; meaningful in release builds only"]
 fn speed() {

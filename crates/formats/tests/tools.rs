@@ -1,7 +1,7 @@
-//! The page of texts says what is recognised. `UPDATE_PAGE=1 cargo test -p linerate-formats --test tools` writes its table again.
+//! The page of texts says what is recognised. `UPDATE_PAGE=1 cargo test -p linerate-formats --test all tools::` writes its table again.
 #![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests, outside of test functions
 
-mod common;
+use crate::common;
 
 use linerate_formats::{Gives, Kind};
 

@@ -1,6 +1,6 @@
 //! What a CommonMark parser with every extension reads from text that was made safe for Markdown.
 
-mod hostile;
+use crate::hostile;
 
 use hostile::{config, inert, text, visible};
 use linerate_out::markdown;

@@ -1,8 +1,7 @@
 //! Addresses that people give RoCE ports (`--address`), on composed nodes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-#[path = "../../rules/tests/common/mod.rs"]
-mod common;
+use crate::composed as common;
 
 use linerate_node::Node;
 use linerate_remedy::plan::{Options, plan_for};

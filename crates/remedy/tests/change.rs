@@ -1,7 +1,7 @@
 //! What desired states become, on small trees; and what the formats' own tools say of it, where they are installed.
 #![allow(clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
-mod rendered;
+use crate::rendered;
 
 use linerate_node::Node;
 use linerate_remedy::change::*;

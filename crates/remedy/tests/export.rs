@@ -1,7 +1,7 @@
 //! Exports: golden files (`LINERATE_BLESS=1` writes them), what readers of the forms say, hostile plans.
 #![allow(clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
-mod common;
+use crate::common;
 
 use common::{all, bare, documents, file, nics, plan, step, tool};
 use linerate_remedy::export::{self, TalosBoot};

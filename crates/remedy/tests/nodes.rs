@@ -1,8 +1,7 @@
 //! Plans for every composed node of `lab/nodes`: what must hold of all plans.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
-#[path = "../../rules/tests/common/mod.rs"]
-mod common;
+use crate::composed as common;
 
 use linerate_node::Node;
 use linerate_remedy::plan::{Options, plan};

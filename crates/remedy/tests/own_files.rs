@@ -1,8 +1,7 @@
 //! What plans write is captured whole: a later plan, and a proof, read it again.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-#[path = "../../rules/tests/common/mod.rs"]
-mod common;
+use crate::composed as common;
 
 use linerate_node::Node;
 use linerate_remedy::plan::{Options, plan};

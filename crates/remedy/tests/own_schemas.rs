@@ -2,7 +2,7 @@
 //! Python or JavaScript, by what their references name. `tests/golden/README.md` has the sources.
 #![allow(clippy::expect_used, clippy::panic)]
 
-mod common;
+use crate::common;
 
 use common::{documents, plan};
 use ignition_config::v3_2::{Config, Dropin, Unit};

@@ -1,7 +1,7 @@
 //! Exports and acts, read by the programs that they are made for: NMState, NetworkManager, cloud-init, Ansible. `cargo xtask test` installs them.
 #![allow(clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
-mod common;
+use crate::common;
 
 use common::{bare, documents, file, plan, run, step, tool, value};
 use linerate_remedy::*;

@@ -1,9 +1,8 @@
 //! Plans are simulated before they are offered.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
-#[path = "../../rules/tests/common/mod.rs"]
-mod common;
-mod properties;
+use crate::composed as common;
+use crate::properties;
 
 use linerate_compose::Description;
 use linerate_remedy::plan::Options;

@@ -1,7 +1,7 @@
 //! Plans that were written before are read, and mean what they meant.
 #![allow(clippy::expect_used)]
 
-mod common;
+use crate::common;
 
 use linerate_remedy::{Act, Plan, Step};
 use std::path::{Path, PathBuf};

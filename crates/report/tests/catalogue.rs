@@ -1,7 +1,7 @@
 //! Rules in words.
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
-mod common;
+use crate::common;
 
 use common::{CATALOGUE, REDIRECT, bytes};
 use linerate_report::{Style, explain};

@@ -1,8 +1,7 @@
 //! Findings that are one fault are shown as one: nothing is lost by it, and a cause is a finding that there is.
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
-#[path = "../../rules/tests/common/mod.rs"]
-mod common;
+use crate::composed as common;
 
 use linerate_node::Node;
 use linerate_report::json::{self, Version};

@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
-#[path = "common/schema.rs"]
-mod schema;
+use crate::common::schema;
 
 use linerate_fleet::Profile;
 use linerate_fleet::diff::{Diff, diff};

@@ -1,7 +1,7 @@
 //! The doctor's answers in every form. They are made by hand: what is concluded is tested elsewhere.
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
-mod common;
+use crate::common;
 
 use common::schema::Schema;
 use linerate_doctor::answer::{

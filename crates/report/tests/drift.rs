@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
-#[path = "common/schema.rs"]
-mod schema;
+use crate::common::schema;
 
 use linerate_fleet::drift::{Head, Options, Table, drift};
 use linerate_fleet::{Profile, Record};

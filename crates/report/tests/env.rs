@@ -1,8 +1,7 @@
 //! Judgements of an environment: the page of field note N2's recipe, JSON against its schema, and what is pasted.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-#[path = "common/schema.rs"]
-mod schema;
+use crate::common::schema;
 
 use linerate_env::read::read;
 use linerate_env::{Context, Distance, Link, Nic, NodeFacts, Port, judge, recommend};

@@ -1,7 +1,7 @@
 //! Many nodes: who fails what, and where, in each form.
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
-mod common;
+use crate::common;
 
 use common::schema::Schema;
 use common::{FINE, HOST, HOSTILE, LSPCI, REDIRECT, UNSEEN, bytes, lspci, usual};

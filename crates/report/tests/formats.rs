@@ -1,7 +1,7 @@
 //! JUnit, SARIF, Markdown: well-formed whatever the data holds, and the right verdicts in the right places.
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
-mod common;
+use crate::common;
 
 use common::{HOSTILE, LSPCI, REDIRECT, bytes, lspci, usual, with};
 use linerate_report::{Report, junit, markdown, sarif};

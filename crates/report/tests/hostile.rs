@@ -1,7 +1,7 @@
 //! Damaged input through every renderer: no panic, and the output stays what it claims to be.
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
-mod common;
+use crate::common;
 
 use common::{HOSTILE, LSPCI, bytes, lspci, usual, with};
 use linerate_report::{Style, explain, json, junit, markdown, sarif, terminal};

@@ -2,7 +2,7 @@
 //! words, and nothing in it drives a terminal.
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
-mod common;
+use crate::common;
 
 use common::{ECHO, LSPCI, bytes, lspci, usual, with};
 use linerate_remedy::{Act, ByHand, Disruption, NodeId, Permanence, Plan, Proof, Refused, Risk, RunAct, SCHEMA, Step};

@@ -1,7 +1,7 @@
 //! The JSON document: against its schema, on small nodes and on a real one where it is here.
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
-mod common;
+use crate::common;
 
 use common::schema::Schema;
 use common::{HOSTILE, LSPCI, REDIRECT, lspci, usual, with};

@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
-#[path = "common/schema.rs"]
-mod schema;
+use crate::common::schema;
 
 use linerate_report::Style;
 use linerate_report::located::{Format, Found, Located, SCHEMA, Shown};

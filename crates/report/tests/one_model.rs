@@ -1,8 +1,7 @@
 //! The audit and the plan say the same of the same fix: when it holds, what it disturbs, what it can break. On every composed node.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-#[path = "../../rules/tests/common/mod.rs"]
-mod common;
+use crate::composed as common;
 
 use linerate_node::Node;
 use linerate_remedy::plan::{Options, plan};

@@ -1,7 +1,7 @@
 //! Plans, and what was verified of them, in every form.
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
-mod common;
+use crate::common;
 
 use common::schema::Schema;
 use linerate_remedy::verify::{Verification, verify};

@@ -1,7 +1,7 @@
 //! Suppressed answers, and a threshold, in each form: shown with their reason, never counted, never a pass.
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
-mod common;
+use crate::common;
 
 use common::schema::Schema;
 use common::{LSPCI, bytes, lspci, usual};

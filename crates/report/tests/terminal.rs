@@ -1,7 +1,7 @@
 //! The terminal report of a small node.
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
-mod common;
+use crate::common;
 
 use common::{HOSTILE, LSPCI, REDIRECT, lspci, usual, with};
 use linerate_report::{Style, terminal};

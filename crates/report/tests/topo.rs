@@ -1,8 +1,7 @@
 //! A topology as text and JSON.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
-#[path = "common/schema.rs"]
-mod schema;
+use crate::common::schema;
 
 use linerate_formats::pci::{LinkSpeed, LinkWidth};
 use linerate_report::Style;

@@ -1,10 +1,8 @@
 //! Versions 1 and 2 of the audit's JSON say the same of every composed node, and each matches its schema.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-#[path = "../../rules/tests/common/mod.rs"]
-mod common;
-#[path = "common/schema.rs"]
-mod schema;
+use crate::common::schema;
+use crate::composed as common;
 
 use linerate_facts::{Def, Form, Version1, defs};
 use linerate_node::Node;

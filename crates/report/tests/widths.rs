@@ -1,8 +1,7 @@
 //! Every line of a report fits the terminal, at any width that is honoured. Only addresses of the web are longer: they are opened from it.
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
-#[path = "../../rules/tests/common/mod.rs"]
-mod common;
+use crate::composed as common;
 
 use linerate_node::Node;
 use linerate_report::{Report, Style, explain, terminal};

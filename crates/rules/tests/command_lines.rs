@@ -1,7 +1,7 @@
 //! Any command line, any option file: an answer of every rule, no panic, messages of one clean line.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
-mod common;
+use crate::common;
 
 use linerate_node::Node;
 use linerate_node::context::Role;

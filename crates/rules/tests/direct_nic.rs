@@ -1,7 +1,7 @@
 //! The kernel argument that a Data Direct tree needs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
+use crate::common;
 
 use linerate_rules::{Action, Severity, Status};
 

@@ -1,6 +1,6 @@
 //! Evidence shows the very bytes that decided.
 
-mod common;
+use crate::common;
 
 use linerate_rules::Status;
 

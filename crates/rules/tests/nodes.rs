@@ -1,7 +1,7 @@
 //! Every composed node of `lab/nodes` against what its description expects, and what must hold of all rules on all nodes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
-mod common;
+use crate::common;
 
 use linerate_compose::Description;
 use linerate_node::Node;

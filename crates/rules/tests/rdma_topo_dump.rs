@@ -1,9 +1,8 @@
 //! `rdma_topo dump` written and read: a golden of our own; `rdma_topo_oracle.rs` compares with the script.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod common;
-#[path = "common/rdma_topo.rs"]
-mod rdma_topo;
+use crate::common;
+use crate::rdma_topo;
 
 use linerate_rules::Status;
 use linerate_snapshot::{Coverage, rdma_dump};

@@ -3,9 +3,8 @@
 //! The script is not part of this repository. `LINERATE_RDMA_TOPO` names it; without it the test says that it did nothing.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
-mod common;
-#[path = "common/rdma_topo.rs"]
-mod rdma_topo;
+use crate::common;
+use crate::rdma_topo;
 
 use linerate_compose::Description;
 use linerate_rules::Status;

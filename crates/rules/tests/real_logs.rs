@@ -1,7 +1,7 @@
 //! Kernel logs of other people, where they are here.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
-mod common;
+use crate::common;
 
 use linerate_rules::Audit;
 use linerate_snapshot::{Output, OutputKind, Snapshot};

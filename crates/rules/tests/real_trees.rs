@@ -1,7 +1,7 @@
 //! Real trees and texts of other people, where they are here: a healthy machine must stay without findings.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
-mod common;
+use crate::common;
 
 use linerate_rules::{Audit, Severity, Status};
 use linerate_snapshot::{Output, OutputKind, Snapshot};

@@ -1,7 +1,7 @@
 //! What the rules say of pasted `lspci` texts: small ones written here, and a real machine's where it is at hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
-mod common;
+use crate::common;
 
 use linerate_node::Node;
 use linerate_node::context::Role;

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod common;
+use crate::common;
 
 use common::{all_gone, have, kill, measured, prepared, processes, request, wait_for, word};
 use linerate_runner::{Event, Stopped, Why};
@@ -106,7 +106,7 @@ fn interrupted_process() {
 fn interrupt(signal: &str, test: &str) -> Option<i32> {
     let word = word(test);
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "--ignored", "interrupted_process"])
+        .args(["--exact", "--ignored", "limits::interrupted_process"])
         .env("LINERATE_TEST_WORD", &word)
         .stdout(Stdio::null())
         .spawn()

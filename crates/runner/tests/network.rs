@@ -1,6 +1,6 @@
 //! Real tools between two network namespaces, or over loopback.
 
-mod common;
+use crate::common;
 
 use common::{Pair, all_gone, have, measured, prepared, request, word};
 use linerate_runner::{Event, RunError, Variant, Why, plan::PlanError};

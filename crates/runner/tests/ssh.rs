@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod common;
+use crate::common;
 
 use common::{Sshd, all_gone, have, prepared, processes, request, word};
 use linerate_runner::{Event, Stopped, Why};

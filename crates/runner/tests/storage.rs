@@ -1,6 +1,6 @@
 //! fio, for real, and what it must not touch.
 
-mod common;
+use crate::common;
 
 use common::{all_gone, have, measured, prepared, request, word};
 use linerate_runner::{Event, Stopped, Why};

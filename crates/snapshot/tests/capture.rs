@@ -164,14 +164,15 @@ fn what_root_only_may_read_is_denied_to_others() {
     std::fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
     std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(0o755)).unwrap();
     let out = std::process::Command::new(copy)
-        .args(["--exact", "what_root_only_may_read_is_denied_to_others", "--nocapture"])
+        .args(["--exact", "capture::what_root_only_may_read_is_denied_to_others", "--nocapture"])
         .env(WITNESS, dir.path())
         .current_dir("/")
         .uid(65534)
         .gid(65534)
         .output()
         .unwrap();
-    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stdout) + String::from_utf8_lossy(&out.stderr));
+    let said = String::from_utf8_lossy(&out.stdout);
+    assert!(out.status.success() && said.contains("1 passed"), "{said}{}", String::from_utf8_lossy(&out.stderr));
 }
 
 #[test]

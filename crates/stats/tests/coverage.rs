@@ -1,10 +1,10 @@
 //! Known truth: how often the intervals cover it, and how often something is found where there is nothing. The seeds are fixed, so
-//! that a cell passes or fails for good. `cargo test -p linerate-stats --test coverage -- --nocapture` shows the table; more
+//! that a cell passes or fails for good. `cargo test -p linerate-stats --test all coverage:: -- --nocapture` shows the table; more
 //! comparisons a cell: `examples/coverage.rs`.
 
 #![allow(clippy::print_stdout, reason = "the table is for readers")]
 
-mod simulate;
+use crate::simulate;
 
 use linerate_stats::rng::Rng;
 use linerate_stats::{alpha_beta, check_replicates, drift};

@@ -53,7 +53,7 @@ fn write(path: &Path, writer: u32, runs: u32) {
 
 fn spawn(who: &str, path: &Path) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "writer"]).env(WHO, who).env(WHERE, path).stdout(Stdio::piped()).spawn().unwrap()
+    command.args(["--exact", "crash::writer"]).env(WHO, who).env(WHERE, path).stdout(Stdio::piped()).spawn().unwrap()
 }
 
 /// A writer's end; what it printed, where it failed.

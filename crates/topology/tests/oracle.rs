@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-mod common;
+use crate::common;
 
 use common::{env, shared, text};
 use linerate_topology::gdr::{Flush, GdrMode};

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-mod common;
+use crate::common;
 
 use common::shared;
 use linerate_formats::bounds::XML_ATTRIBUTES;

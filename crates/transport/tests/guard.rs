@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod common;
+use crate::common;
 
 use common::{all_gone, processes, wait_for, word};
 use linerate_transport::{Cancel, Command, End, Heard, Local, Stream, Transport, TransportError};

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod common;
+use crate::common;
 
 use common::{Sshd, all_gone, have, processes, wait_for, word};
 use linerate_transport::{Cancel, Collect, CollectError, Command, Heard, Ssh, Transport, TransportError, collect};

@@ -1,7 +1,7 @@
 //! A part of GPUs that NVSwitches join is one partition of the fabric manager, or refused with those that there are.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
-mod common;
+use crate::common;
 
 use common::{lab, snapshot};
 use linerate_compose::{Description, Tree};

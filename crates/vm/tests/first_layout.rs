@@ -1,7 +1,7 @@
 //! The usual first attempt: one upstream port, all GPUs and NICs behind its downstream ports. NCCL takes everything for near.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod common;
+use crate::common;
 
 use common::{from, lab, load, make};
 use linerate_formats::libvirt;

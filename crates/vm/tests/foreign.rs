@@ -1,7 +1,7 @@
 //! Topology files from elsewhere: a dump of the host in the guest's numbers is the file made of the host's snapshot; a file with ids that the guest does not have is refused.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, clippy::indexing_slicing)]
 
-mod common;
+use crate::common;
 
 use common::{from, lab, load, make};
 use linerate_formats::pci::Bdf;

@@ -1,7 +1,7 @@
 //! Layouts for QEMU, KubeVirt and Nova: the same tree where a form can say it, and a list of what it cannot.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, clippy::indexing_slicing)]
 
-mod common;
+use crate::common;
 
 use common::{from, lab, load, make};
 use linerate_formats::pci::Bdf;

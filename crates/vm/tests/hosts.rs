@@ -1,7 +1,7 @@
 //! Layouts of all hosts of the lab: what NCCL concludes in the guest with the file is what it concludes on the host.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
-mod common;
+use crate::common;
 
 use common::{from, hosts, load, make};
 use linerate_node::Node;

@@ -1,7 +1,7 @@
 //! Layouts merged into domains that somebody wrote: what they wrote stays byte for byte, merging again changes nothing, and NCCL concludes what it concludes on the host.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, clippy::print_stderr, clippy::indexing_slicing)]
 
-mod common;
+use crate::common;
 
 use common::domains::{Picks, domain};
 use common::merging::Host;

@@ -1,7 +1,7 @@
 //! Domains into which a layout is merged, one case each: what stays, what is moved, what is reported, and what is refused.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
-mod common;
+use crate::common;
 
 use common::merging::Host;
 use common::{lab, load, wishes};

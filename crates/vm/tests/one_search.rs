@@ -1,7 +1,7 @@
 //! Where a search of the host is said to be a search of the guest, it is: they find the same, step by step.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
-mod common;
+use crate::common;
 
 use common::{from, hosts, load, make};
 use linerate_formats::pci::Bdf;

@@ -1,7 +1,7 @@
 //! Functions of a guest are those of its host: by what both show, each is right or refused, never wrong.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, clippy::indexing_slicing)]
 
-mod common;
+use crate::common;
 
 use common::fake::{self, ALL, NOTHING, Shows};
 use common::{from, hosts, lab, make, snapshot};

@@ -1,7 +1,7 @@
 //! Random hosts and choices: every domain is legal, bus numbers come as predicted, and NCCL concludes in the guest what it concludes on the host.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
-mod common;
+use crate::common;
 
 use common::random::host;
 use common::{from, make, snapshot};

@@ -17,6 +17,21 @@ pub(super) struct Program {
     file: PathBuf,
     /// The directory of its package, in which it runs, as under cargo.
     package: PathBuf,
+    /// What it is asked.
+    pub(super) args: Vec<String>,
+}
+
+impl Program {
+    /// The names of its tests.
+    pub(super) fn tests(&self) -> Result<Vec<String>> {
+        let out = Command::new(&self.file).args(["--list", "--format=terse"]).current_dir(&self.package).output();
+        let out = out.map_err(|e| format!("{}: {e}", self.name))?;
+        if !out.status.success() {
+            return Err(format!("{} --list: {}", self.name, out.status));
+        }
+        let text = String::from_utf8_lossy(&out.stdout);
+        Ok(text.lines().filter_map(|l| l.strip_suffix(": test")).map(str::to_owned).collect())
+    }
 }
 
 /// A message of `cargo test --message-format=json`, as far as it is needed.
@@ -67,7 +82,7 @@ fn program(line: &str) -> Option<Program> {
     }
     let package = manifest.parent()?.to_owned();
     let source = target.src_path.strip_prefix(&package).unwrap_or(&target.src_path).display().to_string();
-    Some(Program { name: format!("{}: {source}", named(&package)), file, package })
+    Some(Program { name: format!("{}: {source}", named(&package)), file, package, args: Vec::new() })
 }
 
 /// What a package is called by, from the repository's root.
@@ -108,7 +123,7 @@ pub(super) fn run(
 
 fn one(program: &Program, args: &[String], scratch: &Path) -> std::io::Result<Output> {
     let mut command = Command::new(&program.file);
-    command.args(["--show-output", "--test-threads=1"]).args(args).current_dir(&program.package);
+    command.args(["--show-output", "--test-threads=1"]).args(&program.args).args(args).current_dir(&program.package);
     command.env("CARGO_MANIFEST_DIR", &program.package).env("TMPDIR", scratch).stdin(Stdio::null());
     command.output()
 }

@@ -1,0 +1,6 @@
+//! The tests of this crate: one program, so that what they share is built once. Some have a program of their own, where `Cargo.toml` says so.
+
+mod allowed;
+mod judgements;
+mod nodes;
+mod readers;

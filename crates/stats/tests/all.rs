@@ -1,0 +1,7 @@
+//! The tests of this crate: one program, so that what they share is built once. Some have a program of their own, where `Cargo.toml` says so.
+
+mod simulate;
+
+mod coverage;
+mod properties;
+mod reference;
