@@ -1,6 +1,8 @@
 //! The tests of this crate: one program, so that what they share is built once. Some have a program of their own, where `Cargo.toml` says so.
 
 mod command;
+#[path = "../../transport/tests/common/mod.rs"]
+mod hosts;
 mod kube;
 mod lab;
 #[path = "../../report/tests/common/schema.rs"]

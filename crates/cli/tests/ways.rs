@@ -1,8 +1,7 @@
 //! Ways other than ssh: steps of a real Slurm, where it is installed, and pods of a `kubectl` that only does what it is asked.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::panic, clippy::disallowed_methods, missing_docs)]
 
-#[path = "../../transport/tests/common/mod.rs"]
-mod common;
+use crate::hosts as common;
 use crate::schema;
 
 use common::{all_gone, find, have, processes, quietly, wait_for};

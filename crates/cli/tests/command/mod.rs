@@ -1,5 +1,7 @@
 //! `linerate` as a person calls it, with an environment of its own.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests")]
+
 use std::cell::RefCell;
 use std::path::Path;
 use std::process::Command;

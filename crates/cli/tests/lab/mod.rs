@@ -2,10 +2,8 @@
 #![allow(dead_code, reason = "each test program uses its part")]
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::panic, reason = "these are tests")]
 
-#[path = "../../../transport/tests/common/mod.rs"]
-pub(crate) mod common;
-#[path = "../../../report/tests/common/schema.rs"]
-pub(crate) mod schema;
+pub(crate) use crate::hosts as common;
+pub(crate) use crate::schema;
 
 use common::{find, have, quietly, wait_for};
 use linerate_snapshot::Snapshot;

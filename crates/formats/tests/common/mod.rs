@@ -1,5 +1,7 @@
 //! What tests of pages share.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
 use std::path::Path;
 
 /// Compares the table of a page below `docs/`, between two marks, with what the code says; with `UPDATE_PAGE` in the environment it is
@@ -15,5 +17,5 @@ pub(crate) fn hold_table(page: &str, marks: [&str; 2], table: &str, test: &str) 
         std::fs::write(&path, wanted).unwrap();
         return;
     }
-    assert_eq!(text, wanted, "docs/{page} is stale: UPDATE_PAGE=1 cargo test -p linerate-formats --test {test}");
+    assert_eq!(text, wanted, "docs/{page} is stale: UPDATE_PAGE=1 cargo test -p linerate-formats --test all {test}::");
 }

@@ -1,5 +1,7 @@
 //! What a change holds.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::print_stdout, reason = "helpers of tests")]
+
 use linerate_remedy::change::{Change, Refusal};
 use linerate_remedy::{Act, Content, FileAct, RunAct};
 use std::process::Command;

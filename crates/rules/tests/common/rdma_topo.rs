@@ -1,5 +1,6 @@
 //! Dumps of rdma_topo, made comparable.
 #![allow(dead_code)] // each test needs a part of it
+#![allow(clippy::expect_used, reason = "helpers of tests")]
 
 use linerate_formats::rdma_topo_dump::{Device, parse};
 use std::io::Read;

@@ -1,5 +1,6 @@
 //! What tests against recorded data share.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests")]
 // Each of them uses a part.
 #![allow(dead_code, unreachable_pub)]
 
