@@ -35,13 +35,19 @@ fn test(args: &[String], seen: &mut Seen) -> Result<()> {
     let (ours, theirs) = (args.get(..split).unwrap_or_default(), args.get(split + 1..).unwrap_or_default());
     let is_slow = ours.iter().any(|a| a == "--slow");
     let ours: Vec<String> = ours.iter().filter(|a| *a != "--slow").cloned().collect();
-    if ours.iter().all(|a| EVERY_TEST.contains(&a.as_str())) {
-        all(&ours, theirs, is_slow, seen)
-    } else if is_slow {
+    let every = ours.iter().all(|a| EVERY_TEST.contains(&a.as_str()));
+    if is_slow && (!every || are_named(theirs)) {
         Err("--slow chooses the tests: a package or a test is not named with it".into())
+    } else if every {
+        all(&ours, theirs, is_slow, seen)
     } else {
         some(&ours, theirs, seen)
     }
+}
+
+/// Whether arguments of test programs name tests: those run, slow or not.
+fn are_named(theirs: &[String]) -> bool {
+    theirs.iter().any(|a| !a.starts_with('-'))
 }
 
 /// Arguments of cargo that choose no tests.
@@ -52,10 +58,15 @@ fn all(ours: &[String], theirs: &[String], is_slow: bool, seen: &mut Seen) -> Re
     let began = std::time::Instant::now();
     let programs = pool::build(ours)?;
     println!("{} programs of tests, built in {} s", programs.len(), began.elapsed().as_secs());
-    let (programs, others) = slow::share(programs, is_slow)?;
-    if !is_slow {
-        seen.skipped.insert(format!("NOT RUN: {others} slow tests: `cargo xtask test --slow`"), Vec::new());
-    }
+    let programs = if are_named(theirs) {
+        programs
+    } else {
+        let (programs, slow) = slow::share(programs, is_slow)?;
+        if !is_slow {
+            seen.skipped.insert(format!("NOT RUN: {slow} slow tests: `cargo xtask test --slow`"), Vec::new());
+        }
+        programs
+    };
     let mut failed = Vec::new();
     let scratch = Scratch::new("test")?;
     pool::run(programs, theirs, scratch.path(), |program, took, output| {

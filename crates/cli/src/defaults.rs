@@ -14,7 +14,7 @@ use clap::{Arg, ArgAction, Command};
 use linerate_gather::inventory::DefaultOf;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What `[defaults]` may set: how things look, how much is asked at a time. The way to nodes is in `[way]`. Never which nodes, nor what is done to them.
 const MAY_BE_SET: [&str; 12] = [
@@ -61,43 +61,40 @@ pub(crate) fn of(args: &[OsString]) -> Option<Defaults> {
 
 impl Defaults {
     /// The command line, with the options of all commands, with them.
-    pub(crate) fn set(&self, command: Command) -> Result<Command, Failure> {
-        with(command, &self.of, &self.path)
-    }
-}
-
-fn with(mut command: Command, defaults: &BTreeMap<String, DefaultOf>, path: &Path) -> Result<Command, Failure> {
-    let wrong = |key: &str, why: &str| Failure::new(format!("{}: [defaults] {key}: {why}", path.display()));
-    for (name, value) in defaults {
-        if let DefaultOf::Command(of) = value {
-            let Some(mut sub) = command.find_subcommand(name).cloned() else {
-                return Err(wrong(name, "there is no such command").hint("`linerate -h` lists them"));
-            };
-            for (option, value) in of {
-                let key = format!("{name}.{option}");
-                sub = one(sub, name, option, value, &|why| wrong(&key, why))?.ok_or_else(|| {
-                    wrong(&key, "the command has no such option").hint(format!("`linerate {name} --help` lists them"))
-                })?;
-            }
-            command = command.mut_subcommand(name, |_| sub);
-            continue;
-        }
-        let mut is_known = false;
-        for sub in command.clone().get_subcommands() {
-            if CHANGING.contains(&sub.get_name()) && !OF_CHANGING.contains(&name.as_str()) {
+    pub(crate) fn set(&self, mut command: Command) -> Result<Command, Failure> {
+        let wrong = |key: &str, why: &str| Failure::new(format!("{}: [defaults] {key}: {why}", self.path.display()));
+        for (name, value) in &self.of {
+            if let DefaultOf::Command(of) = value {
+                let Some(mut sub) = command.find_subcommand(name).cloned() else {
+                    return Err(wrong(name, "there is no such command").hint("`linerate -h` lists them"));
+                };
+                for (option, value) in of {
+                    let key = format!("{name}.{option}");
+                    sub = one(sub, name, option, value, &|why| wrong(&key, why))?.ok_or_else(|| {
+                        wrong(&key, "the command has no such option")
+                            .hint(format!("`linerate {name} --help` lists them"))
+                    })?;
+                }
+                command = command.mut_subcommand(name, |_| sub);
                 continue;
             }
-            let of = sub.get_name().to_owned();
-            if let Some(changed) = one(sub.clone(), &of, name, value, &|why| wrong(name, why))? {
-                is_known = true;
-                command = command.mut_subcommand(&of, |_| changed);
+            let mut is_known = false;
+            for sub in command.clone().get_subcommands() {
+                if CHANGING.contains(&sub.get_name()) && !OF_CHANGING.contains(&name.as_str()) {
+                    continue;
+                }
+                let of = sub.get_name().to_owned();
+                if let Some(changed) = one(sub.clone(), &of, name, value, &|why| wrong(name, why))? {
+                    is_known = true;
+                    command = command.mut_subcommand(&of, |_| changed);
+                }
+            }
+            if !is_known {
+                return Err(wrong(name, "no command has such an option").hint(may(&MAY_BE_SET)));
             }
         }
-        if !is_known {
-            return Err(wrong(name, "no command has such an option").hint(may(&MAY_BE_SET)));
-        }
+        Ok(command)
     }
-    Ok(command)
 }
 
 fn may(be_set: &[&str]) -> String {

@@ -79,15 +79,17 @@ fn end_on_signals() {
 /// What was typed; clap's error where that is not a command line, or asks for help.
 fn parsed(args: &[OsString]) -> Result<Result<Cli, clap::Error>, Failure> {
     use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
-    let whole = || <Cli>::command();
     let defaults = defaults::of(args);
-    let set = |command| defaults.iter().try_fold(command, |c, d| d.set(c));
+    let whole = || match &defaults {
+        Some(defaults) => defaults.set(<Cli>::command()),
+        None => Ok(<Cli>::command()),
+    };
     // Defaults are those of any command.
-    let mut command = if defaults.is_some() { set(whole())? } else { Cli::<Named>::command() };
+    let mut command = if defaults.is_some() { whole()? } else { Cli::<Named>::command() };
     let matches = match command.try_get_matches_from_mut(args) {
         // Laying it out takes as long as all the rest of a start.
         Err(e) if matches!(e.kind(), DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand) => {
-            command = help::laid_out(set(whole())?, help::Length::of(args));
+            command = help::laid_out(whole()?, help::Length::of(args));
             command.try_get_matches_from_mut(args)
         }
         matches => matches,

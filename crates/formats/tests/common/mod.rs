@@ -5,7 +5,7 @@
 use std::path::Path;
 
 /// Compares the table of a page below `docs/`, between two marks, with what the code says; with `UPDATE_PAGE` in the environment it is
-/// written again. `test`: the name of the test program.
+/// written again. `test`: the module that asks.
 pub(crate) fn hold_table(page: &str, marks: [&str; 2], table: &str, test: &str) {
     let [begin, end] = marks;
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
