@@ -4,6 +4,7 @@ use crate::compact;
 use linerate_formats::pci::Bdf;
 use linerate_rules::{Severity, Status, Verdict};
 use std::collections::HashMap;
+use std::hash::Hash;
 
 /// Members written in braces before the rest becomes a number.
 const SET: usize = 8;
@@ -116,12 +117,16 @@ pub(crate) fn bundle<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> Vec<Vec
 }
 
 /// Members by what they have in common, in the order of their first members.
-pub(crate) fn alike<K: PartialEq, T>(keyed: impl IntoIterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
+pub(crate) fn alike<K: Clone + Eq + Hash, T>(keyed: impl IntoIterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
     let mut groups: Vec<(K, Vec<T>)> = Vec::new();
+    let mut places: HashMap<K, usize> = HashMap::new();
     for (key, member) in keyed {
-        match groups.iter_mut().find(|(k, _)| *k == key) {
-            Some((_, members)) => members.push(member),
-            None => groups.push((key, vec![member])),
+        let place = *places.entry(key).or_insert_with_key(|key| {
+            groups.push((key.clone(), Vec::new()));
+            groups.len() - 1
+        });
+        if let Some((_, members)) = groups.get_mut(place) {
+            members.push(member);
         }
     }
     groups

@@ -59,7 +59,7 @@ pub struct Changed {
 }
 
 /// A verdict in short.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
     /// `pass`, `fail`, `unknown`, `not-applicable`; `nothing`: the rule does not speak of the subject.
