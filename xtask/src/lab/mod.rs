@@ -70,8 +70,8 @@ impl Paths {
 const USAGE: &str = "\
 usage: cargo xtask lab setup
        cargo xtask lab list [NAME…]
-       cargo xtask lab run [--ci] [--jobs N] [--patience N] [--within N] [--facts-only] [--recheck] [--linerate FILE] [--keep] [NAME…]
-       cargo xtask lab disk [--list] [--ci] [--full] [--patience N] [--within N] [--linerate FILE] [--keep] [NAME…]
+       cargo xtask lab run [--ci] [--part K/N] [--jobs N] [--patience N] [--within N] [--facts-only] [--recheck] [--linerate FILE] [--keep] [NAME…]
+       cargo xtask lab disk [--list] [--ci] [--part K/N] [--full] [--patience N] [--within N] [--linerate FILE] [--keep] [NAME…]
        cargo xtask lab drift [--patience N] [--within N] [--recheck] [--linerate FILE]
        cargo xtask lab layouts [--ci] [--patience N] [--linerate FILE] [NAME…]
        cargo xtask lab hosts [--seed N] [--linerate FILE] [--keep]
@@ -80,6 +80,7 @@ usage: cargo xtask lab setup
 setup         install QEMU and fetch kernels and guest tools into .lab (needs root and apt-get once; idempotent)
 run           boot scenarios: NAME is a scenario, or a pattern with * such as 'acs-*'; all of them without one
   --ci          only the representative ones (`ci = true`), about six minutes on two cores
+  --part K/N    the Kth of N parts of them
   --jobs N      guests at a time (default 2)
   --full        every case of a matrix of faults, not a sample; without a command before it, everything that `run` and `disk` have
   --patience N  multiply all time limits, on a loaded machine

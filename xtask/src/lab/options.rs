@@ -21,6 +21,8 @@ pub(super) struct Options {
     pub(super) list: bool,
     /// Only the scenarios marked `ci = true`.
     pub(super) ci: bool,
+    /// Each Nth of the scenarios, from the Kth on: K and N.
+    part: (usize, usize),
     /// Boot nothing: judge what the last run left in `.lab/out`.
     pub(super) recheck: bool,
     pub(super) linerate: Option<PathBuf>,
@@ -38,6 +40,7 @@ impl Options {
             keep: false,
             list: false,
             ci: false,
+            part: (1, 1),
             recheck: false,
             linerate: None,
             names: Vec::new(),
@@ -49,6 +52,7 @@ impl Options {
                 "--keep" => options.keep = true,
                 "--list" => options.list = true,
                 "--ci" => options.ci = true,
+                "--part" => options.part = part(args.next())?,
                 "--recheck" => options.recheck = true,
                 "--jobs" | "-j" => options.jobs = number(arg, args.next(), 64)? as usize,
                 "--full" => options.full = true,
@@ -74,6 +78,11 @@ impl Options {
         self.names.is_empty() || self.names.iter().any(|pattern| star(pattern.as_bytes(), name.as_bytes()))
     }
 
+    /// Those of the scenarios that `--part` leaves.
+    pub(super) fn of_part<T>(&self, chosen: impl Iterator<Item = T>) -> Vec<T> {
+        chosen.skip(self.part.0 - 1).step_by(self.part.1).collect()
+    }
+
     /// The names and patterns that match none of `known`: a typing error must not look like a pass.
     pub(super) fn unmatched<'a>(&'a self, known: &[&str]) -> Vec<&'a str> {
         self.names
@@ -82,6 +91,13 @@ impl Options {
             .filter(|p| !known.iter().any(|name| star(p.as_bytes(), name.as_bytes())))
             .collect()
     }
+}
+
+fn part(text: Option<&String>) -> Result<(usize, usize)> {
+    let parsed = text.and_then(|t| t.split_once('/')).and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
+    parsed
+        .filter(|(k, n)| (1..=*n).contains(k))
+        .ok_or_else(|| "lab: --part needs K/N, the Kth of N parts, such as 1/2".to_owned())
 }
 
 fn number(flag: &str, text: Option<&String>, most: u32) -> Result<u32> {
@@ -108,6 +124,13 @@ mod tests {
     }
 
     #[test]
+    fn each_scenario_is_in_one_part() {
+        let of = |part| parse(&["--part", part]).unwrap().of_part(0..5);
+        assert_eq!((of("1/2"), of("2/2"), of("1/1")), (vec![0, 2, 4], vec![1, 3], vec![0, 1, 2, 3, 4]));
+        assert!(of("6/6").is_empty());
+    }
+
+    #[test]
     fn wrong_options_are_errors() {
         for args in [
             &["--jobs"][..],
@@ -117,6 +140,9 @@ mod tests {
             &["--jobs", "x"],
             &["--frobnicate"],
             &["--linerate"],
+            &["--part", "0/2"],
+            &["--part", "3/2"],
+            &["--part", "1"],
         ] {
             assert!(parse(args).is_err(), "{args:?}");
         }

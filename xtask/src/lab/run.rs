@@ -25,7 +25,7 @@ fn chosen(paths: &Paths, options: &Options) -> Result<Vec<Scenario>> {
     if let Some(name) = options.unmatched(&names).first() {
         return Err(format!("lab: no scenario {name:?}; `cargo xtask lab list` names them"));
     }
-    Ok(all.into_iter().filter(|s| options.wants(&s.name) && (s.ci || !options.ci)).collect())
+    Ok(options.of_part(all.into_iter().filter(|s| options.wants(&s.name) && (s.ci || !options.ci))))
 }
 
 /// Prints names and what each proves.

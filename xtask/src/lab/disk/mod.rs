@@ -103,7 +103,7 @@ pub(super) fn main(paths: &Paths, options: &Options) -> Result<ExitCode> {
         return Err(format!("lab: no disk scenario {name:?}; `cargo xtask lab disk --list` names them"));
     }
     let named = |s: &&Scenario| if options.ci { scenarios::CI.contains(&s.name) } else { options.wants(s.name) };
-    let wanted: Vec<&Scenario> = all.iter().filter(named).collect();
+    let wanted: Vec<&Scenario> = options.of_part(all.iter().filter(named));
     let extent = match () {
         () if options.full => Extent::All,
         () if options.ci => Extent::Few,
@@ -116,9 +116,11 @@ pub(super) fn main(paths: &Paths, options: &Options) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if options.recheck || options.facts_only {
-        return Err(
-            "lab: disk takes --list, --ci, --full, --patience, --within, --linerate, --keep and names".to_owned()
-        );
+        return Err("lab: disk takes --list, --ci, --part, --full, --patience, --within, --linerate, --keep and names"
+            .to_owned());
+    }
+    if wanted.is_empty() {
+        return Err("lab: no disk scenario is in that part".to_owned());
     }
     let stop = run::stop()?;
     let linerate = if wanted.iter().any(|s| s.linerate) {
