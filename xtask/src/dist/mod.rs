@@ -158,7 +158,7 @@ fn build(machine: &Machine, release: &Release, which: &str) -> Result<PathBuf> {
         shell::emptied(&into)?;
     }
     let mut builder = Command::new(shell::root().join(BUILDER));
-    builder.args(["build", machine.target]).arg(&into).env("SOURCE_DATE_EPOCH", &release.epoch);
+    builder.args(["build", machine.target]).arg(&into);
     shell::status(&mut builder)?;
     Ok(into.join(machine.triple()).join("dist/linerate"))
 }
