@@ -116,8 +116,8 @@ fn all(machines: &[&Machine], twice: bool, tried: bool) -> Result<()> {
     let release = Release { version, epoch: epoch.trim().to_owned(), out };
     let mut programs = Vec::new();
     for machine in machines {
-        let program = build(machine, &release, "once")?;
-        if twice && stage::read(&program)? != stage::read(&build(machine, &release, "again")?)? {
+        let program = build(machine, "once")?;
+        if twice && stage::read(&program)? != stage::read(&build(machine, "again")?)? {
             return Err(format!("{}: two builds differ", machine.name));
         }
         let size = std::fs::metadata(&program).map_err(|e| e.to_string())?.len();
@@ -151,7 +151,7 @@ fn all(machines: &[&Machine], twice: bool, tried: bool) -> Result<()> {
     Ok(())
 }
 
-fn build(machine: &Machine, release: &Release, which: &str) -> Result<PathBuf> {
+fn build(machine: &Machine, which: &str) -> Result<PathBuf> {
     // Elsewhere the second time: its path must not be in the program.
     let into = shell::target().join("handed-out").join(which);
     if which != "once" {
