@@ -187,4 +187,29 @@ mod tests {
         assert_eq!(names.len(), MACHINES.len());
         assert!(MACHINES.iter().all(|m| m.triple().ends_with("gnu") == m.is_packaged));
     }
+    /// `dist` inherits from `release`, and a package's line there counts for more than `dist`'s own level.
+    #[test]
+    fn nothing_is_handed_out_without_optimisation() {
+        let text = std::fs::read_to_string(shell::root().join("Cargo.toml")).unwrap();
+        let manifest: toml::Table = text.parse().unwrap();
+        let levels = |profile: &str| -> toml::Table {
+            manifest["profile"][profile]["package"]
+                .as_table()
+                .unwrap()
+                .iter()
+                .map(|(name, p)| (name.clone(), p["opt-level"].clone()))
+                .collect()
+        };
+        let handed_out = levels("dist");
+        let slow: Vec<String> = levels("release")
+            .into_iter()
+            .filter(|(_, level)| level.as_integer() == Some(0))
+            .map(|(name, _)| name)
+            .collect();
+        assert!(!slow.is_empty());
+        for name in slow {
+            let level = handed_out.get(&name);
+            assert!(level.is_some_and(|l| l.as_integer() != Some(0)), "{name}: {level:?}");
+        }
+    }
 }
