@@ -62,7 +62,7 @@ pub(crate) fn has(program: &str) -> bool {
     std::env::split_paths(&path).chain(sbin).any(|d| d.join(program).is_file())
 }
 
-/// Builds the `linerate` that is handed out, and says where it is.
+/// Builds `linerate` with the profile of what is handed out, and says where it is.
 pub(crate) fn dist() -> Result<PathBuf> {
     built("dist")
 }
