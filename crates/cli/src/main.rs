@@ -22,6 +22,7 @@ mod nodes_args;
 mod not_a_value;
 mod on_args;
 mod output;
+mod overwritten;
 mod plan_args;
 mod policy_args;
 mod progress;
@@ -94,6 +95,9 @@ fn parsed(args: &[OsString]) -> Result<Result<Cli, clap::Error>, Failure> {
         }
         matches => matches,
     };
+    if let Ok(matches) = &matches {
+        overwritten::refuse(&command, matches)?;
+    }
     Ok(matches.and_then(|m| Cli::from_arg_matches(&m).map_err(|e| e.format(&mut command))))
 }
 

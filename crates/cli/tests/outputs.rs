@@ -94,6 +94,63 @@ fn a_file_is_for_its_owner_and_follows_no_link() {
 }
 
 /// Man pages: in place of a link, not through it; on a full disk, the earlier page stays.
+/// What is read stays, by whatever name it is written to.
+#[test]
+fn no_output_takes_the_place_of_an_input() {
+    let dir = scratch("inputs");
+    let fleet = dir.join("fleet");
+    fs::create_dir_all(fleet.join("n1")).unwrap();
+    let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    let (one, log, env) = (at("one.tar.zst"), at("nccl.log"), at("job.env"));
+    for to in [&one, &at("two.tar.zst"), &at("fleet/n1/2026-11-01T00:00:00Z.tar.zst")] {
+        fs::copy(EXAMPLE, to).unwrap();
+    }
+    fs::write(&log, "n1:7:7 [0] NCCL INFO NET/Plugin: none\n").unwrap();
+    fs::write(&env, "NCCL_DEBUG=INFO\n").unwrap();
+    symlink("one.tar.zst", at("latest.tar.zst")).unwrap();
+    let (two, latest, nodes, of_fleet) =
+        (at("two.tar.zst"), at("latest.tar.zst"), at("fleet"), at("fleet/n1/2026-11-01T00:00:00Z.tar.zst"));
+    let aside = at("fleet/../one.tar.zst");
+    for (arguments, output) in [
+        (&["audit", &one][..], &one),
+        (&["audit", &one], &aside),
+        (&["audit", &latest], &one),
+        (&["audit", &latest], &latest),
+        (&["audit", &one, "--before", &two], &two),
+        (&["audit", &nodes], &of_fleet),
+        (&["drift", &nodes], &of_fleet),
+        (&["plan", &one, "--format", "json"], &one),
+        (&["topo", &one], &one),
+        (&["diff", &one, &two], &two),
+        (&["doctor", &log], &log),
+        (&["doctor", &log, "--node", &one], &one),
+        (&["env", "check", &env], &env),
+        (&["policy", "learn", &nodes], &of_fleet),
+        (&["vm", "layout", &one, "--nccl", &one], &two),
+    ] {
+        let before = fs::read(output).unwrap();
+        let said = linerate(&dir, &[arguments, &["-o", output]].concat());
+        assert_eq!(said.status.code(), Some(3), "{arguments:?} -o {output}");
+        assert!(String::from_utf8_lossy(&said.stderr).contains("is not written"), "{arguments:?} -o {output}");
+        assert!(fs::read(output).unwrap() == before, "{arguments:?} -o {output}");
+    }
+    // A node's tree is where a container has its place to write.
+    let root = machine(&dir);
+    for _ in 0..2 {
+        let to = root.join("node.tar.zst");
+        let said = linerate(
+            &dir,
+            &["collect", "--root", root.to_str().unwrap(), "--no-commands", "--quiet", "-o", to.to_str().unwrap()],
+        );
+        assert_eq!(said.status.code(), Some(0), "{}", String::from_utf8_lossy(&said.stderr));
+    }
+    // A report beside what is read is replaced as any other, and what is written to needs no name of its own.
+    for output in [at("fleet/report.md"), at("fleet/report.md"), "/dev/null".to_owned(), "-".to_owned()] {
+        let said = linerate(&dir, &["audit", &nodes, "--format", "markdown", "-o", &output]);
+        assert_eq!(said.status.code(), Some(1), "{output}: {}", String::from_utf8_lossy(&said.stderr));
+    }
+}
+
 #[test]
 fn man_pages_are_replaced_whole() {
     let dir = scratch("man");
