@@ -63,6 +63,9 @@ impl FailOn {
     }
 }
 
+/// What a file of suppressions has.
+const FORM: &str = "each [[suppress]] has rule, reason and by (who accepts it); it may have subject, nodes and until";
+
 /// The terms of this command: its options first, then files that it names, then linerate.toml.
 pub(crate) fn terms(a: &SuppressArgs, fail_on: Option<FailOn>) -> Result<Terms, Failure> {
     let mut suppressions = Vec::new();
@@ -71,7 +74,7 @@ pub(crate) fn terms(a: &SuppressArgs, fail_on: Option<FailOn>) -> Result<Terms, 
     }
     for path in &a.suppressions {
         let text = linerate_gather::inventory::read(path)?;
-        let all = suppress::read(&text).map_err(|e| Failure::new(format!("{}: {e}", path.display())))?;
+        let all = suppress::read(&text).map_err(|e| Failure::new(format!("{}: {e}", path.display())).hint(FORM))?;
         add(all.iter().map(|s| (suppress::line(&text, s), s.get_ref())), path, &mut suppressions)?;
     }
     let mut fail_on = fail_on;

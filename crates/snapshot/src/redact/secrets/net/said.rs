@@ -42,6 +42,9 @@ const STATES: &[&str] = &[
     "removed",
 ];
 
+/// What follows `is` where the sentence goes on, and is not a secret.
+const LINKS: &[&str] = &["a", "already", "an", "no", "not", "only", "the", "too"];
+
 impl Net<'_> {
     /// `bearer X`, `password is X`, `password for root: X`, `login u password X`, `identified by X`, `echo X | passwd`.
     pub(super) fn said(&self, word: &[u8], from: usize, to: usize) -> Option<(usize, usize)> {
@@ -91,13 +94,20 @@ impl Net<'_> {
         for w in line.split(|b| *b == b' ').skip(1).take(5) {
             at += 1 + w.len();
             if w.eq_ignore_ascii_case(b"is") {
-                let range = self.word(at);
+                let range = self.word(at).filter(|r| !self.is_said_of_it(r));
                 // `password (it is shown): X` goes on.
                 let ends = |r: &(usize, usize)| self.at(r.1 - 1) == Some(b':');
                 return if range.as_ref().is_some_and(ends) { self.prompt(to) } else { range };
             }
         }
         self.prompt(to)
+    }
+
+    /// Whether what follows `password is` says something of it: `required`, `not …`.
+    fn is_said_of_it(&self, (from, to): &(usize, usize)) -> bool {
+        let word = self.text.get(*from..*to).unwrap_or_default();
+        let any = |words: &[&str]| words.iter().any(|w| word.eq_ignore_ascii_case(w.as_bytes()));
+        any(STATES) || self.at(*to) == Some(b' ') && any(LINKS)
     }
 
     /// `password for root: X`, `passphrase for key '/x/y': X`, `Unseal Key 1: X`.
