@@ -49,6 +49,7 @@ fn a_file_that_nccl_would_read_first_is_read() {
 fn forms_are_known_by_content_and_codes_tell_the_outcome() {
     for (text, code, word) in [
         ("NCCL_NET=IB\n", 0, "no problem found in these settings"),
+        ("", 2, "it is empty"),
         ("export NCCL_P2P_DISABLE=1\n", 1, "script, 1 setting"),
         ("NCCL_IB_HCA==mlx5_0\n", 2, "cannot be decided"),
         (

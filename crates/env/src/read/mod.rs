@@ -48,12 +48,12 @@ pub struct Read {
     pub dropped: u64,
     /// What was not understood.
     pub notes: Vec<String>,
-    /// A limit left part of the input out; a note names it.
+    /// A limit left part of the input out, or nothing was understood; a note says which.
     pub incomplete: bool,
 }
 
 impl Read {
-    /// Notes that a limit left part of the input out. Each limit is noted once.
+    /// Notes why part of the input, or all of it, is left out. Each reason is noted once.
     pub fn left_out(&mut self, why: String) {
         self.incomplete = true;
         if !self.notes.contains(&why) {
@@ -84,7 +84,9 @@ pub fn read_as(form: Form, name: Option<&str>, bytes: &[u8]) -> Read {
             log.feed(bytes);
             return log.finish();
         }
-        Form::Unknown => out.read.notes.push("neither an environment, a script, a manifest nor a log".to_owned()),
+        // A pipe is empty where the command before it failed.
+        Form::Unknown if bytes.is_empty() => out.read.left_out("it is empty".to_owned()),
+        Form::Unknown => out.read.left_out("neither an environment, a script, a manifest nor a log".to_owned()),
     }
     out.drop_own();
     out.read.rccl = text(bytes).split(['\n', '\0']).any(names_rccl);

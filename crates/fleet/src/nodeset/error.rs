@@ -28,7 +28,7 @@ pub enum Why {
     #[error("a bracket holds numbers, ranges (1-9) and ranges with a step (1-9/2)")]
     Number,
     /// The end of a range comes before its beginning, or the step is 0 or beside a single number.
-    #[error("the range has no numbers")]
+    #[error("a range goes from a smaller number to a larger one, with a step above 0: 1-9, 1-9/2")]
     Range,
     /// Both ends have zeros in front and different lengths.
     #[error("both ends of a range with leading zeros have the same number of digits")]
