@@ -1,7 +1,8 @@
-//! What a command reads is not what it writes: a report in the place of a snapshot is a snapshot lost.
+//! A command does not write over a file that it reads: a snapshot would be replaced by its report.
 
 use crate::output::Failure;
 use clap::{ArgMatches, Command, ValueHint};
+use linerate_out::file::directory;
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -48,11 +49,10 @@ fn names(input: &Path, output: &Path, there: &Metadata) -> bool {
     is_same(input.symlink_metadata()) || is_same(input.metadata()) || is_snapshot_in(input, output)
 }
 
-/// Whether it is an archive somewhere below a directory of snapshots; what lies in the tree of a node is none of them.
+/// Whether it is an archive below a directory of snapshots. Archives in the tree of a node are not read.
 fn is_snapshot_in(dir: &Path, file: &Path) -> bool {
     let is_archive = file.file_name().is_some_and(|n| linerate_snapshot::is_archive_name(&n.to_string_lossy()));
-    let parent = file.parent().map(|p| if p.as_os_str().is_empty() { Path::new(".") } else { p });
-    let below = || Some(parent?.canonicalize().ok()?.starts_with(dir.canonicalize().ok()?));
+    let below = || Some(directory(file)?.canonicalize().ok()?.starts_with(dir.canonicalize().ok()?));
     is_archive && dir.is_dir() && !linerate_snapshot::is_snapshot_dir(dir) && below().unwrap_or(false)
 }
 

@@ -93,7 +93,6 @@ fn a_file_is_for_its_owner_and_follows_no_link() {
     assert_eq!(names(&dir), ["job.env", "node", "out", "victim"], "nothing is left beside them");
 }
 
-/// Man pages: in place of a link, not through it; on a full disk, the earlier page stays.
 /// What is read stays, by whatever name it is written to.
 #[test]
 fn no_output_takes_the_place_of_an_input() {
@@ -151,6 +150,7 @@ fn no_output_takes_the_place_of_an_input() {
     }
 }
 
+/// Man pages: in place of a link, not through it; on a full disk, the earlier page stays.
 #[test]
 fn man_pages_are_replaced_whole() {
     let dir = scratch("man");

@@ -134,7 +134,9 @@ pub fn write(path: &Path, access: Access, bytes: &[u8]) -> io::Result<()> {
     file.keep()
 }
 
-fn directory(path: &Path) -> Option<&Path> {
+/// The directory of a file; `None`: the path names none.
+#[must_use]
+pub fn directory(path: &Path) -> Option<&Path> {
     path.parent().map(|p| if p.as_os_str().is_empty() { Path::new(".") } else { p })
 }
 

@@ -187,6 +187,7 @@ mod tests {
         assert_eq!(names.len(), MACHINES.len());
         assert!(MACHINES.iter().all(|m| m.triple().ends_with("gnu") == m.is_packaged));
     }
+
     /// `dist` inherits from `release`, and a package's line there counts for more than `dist`'s own level.
     #[test]
     fn nothing_is_handed_out_without_optimisation() {

@@ -47,14 +47,15 @@ impl Env<'_> {
         }
     }
 
-    fn release(&self) -> String {
-        match (self.context.nccl, self.context.release()) {
-            (Some(said), Some(known)) if said != known && said.patch != 0 => {
+    /// The release that the settings are judged by; `None`: not known.
+    fn release(&self) -> Option<String> {
+        let known = self.context.release()?;
+        Some(match self.context.nccl {
+            Some(said) if said != known && said.patch != 0 => {
                 format!("NCCL {said} (judged by the sources of {known})")
             }
-            (_, Some(known)) => format!("NCCL {known}"),
-            _ => "NCCL's release is not known".to_owned(),
-        }
+            _ => format!("NCCL {known}"),
+        })
     }
 }
 

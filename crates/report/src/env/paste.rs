@@ -24,7 +24,8 @@ pub enum Form {
 pub fn render(env: &Env<'_>, form: Form, out: &mut dyn Write) -> io::Result<()> {
     let r = env.recommendation;
     let node = env.node.map_or_else(|| "no node given".to_owned(), |n| format!("for {n}"));
-    comment(out, &format!("{}, {node}", env.release()))?;
+    let release = env.release().unwrap_or_else(|| "NCCL's release is not known".to_owned());
+    comment(out, &format!("{release}, {node}"))?;
     if form == Form::Sbatch {
         comment(out, "before srun, which hands the environment on (--export=ALL, the default)")?;
     }

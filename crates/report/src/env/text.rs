@@ -15,7 +15,7 @@ pub fn render(env: &Env<'_>, style: Style, out: &mut dyn Write) -> io::Result<()
     let mut page = Page::new(out, style);
     page.spans(&[(Tone::Bold, &format!("linerate {VERSION}, environment of NCCL"))])?;
     let from = env.release_from.map(|f| format!(", from {f}")).unwrap_or_default();
-    let release = if env.context.release().is_some() { env.release() + &from } else { "not known (--nccl)".to_owned() };
+    let release = env.release().map_or_else(|| "not known (--nccl)".to_owned(), |r| r + &from);
     page.text(0, Tone::Plain, &format!("release: {release}"))?;
     page.text(0, Tone::Plain, &format!("node: {}", env.node.unwrap_or("not given (--node)")))?;
     page.text(0, Tone::Dim, &format!("read: {}", list(env.sources)))?;

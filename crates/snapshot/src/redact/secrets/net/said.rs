@@ -6,7 +6,7 @@ use super::{BACK, Net};
 /// What a pipe or a here-string leads to that asks for a secret, in small letters.
 const ASKERS: &[&[u8]] =
     &[b"passw", b"sudo", b"cryptsetup", b"login", b"secret", b"token", b"passphrase", b"kinit", b"ssh-add", b"gpg"];
-/// What follows the name of a secret on a line of two words and is not a secret.
+/// What follows the name of a secret on a line of two words, or `password is`, and is not a secret.
 const STATES: &[&str] = &[
     "required",
     "incorrect",
@@ -42,8 +42,12 @@ const STATES: &[&str] = &[
     "removed",
 ];
 
-/// What follows `is` where the sentence goes on, and is not a secret.
+/// What follows `password is` where the sentence goes on, and is not a secret.
 const LINKS: &[&str] = &["a", "already", "an", "no", "not", "only", "the", "too"];
+
+fn is_any(word: &[u8], of: &[&str]) -> bool {
+    of.iter().any(|w| word.eq_ignore_ascii_case(w.as_bytes()))
+}
 
 impl Net<'_> {
     /// `bearer X`, `password is X`, `password for root: X`, `login u password X`, `identified by X`, `echo X | passwd`.
@@ -106,8 +110,7 @@ impl Net<'_> {
     /// Whether what follows `password is` says something of it: `required`, `not …`.
     fn is_said_of_it(&self, (from, to): &(usize, usize)) -> bool {
         let word = self.text.get(*from..*to).unwrap_or_default();
-        let any = |words: &[&str]| words.iter().any(|w| word.eq_ignore_ascii_case(w.as_bytes()));
-        any(STATES) || self.at(*to) == Some(b' ') && any(LINKS)
+        is_any(word, STATES) || self.at(*to) == Some(b' ') && is_any(word, LINKS)
     }
 
     /// `password for root: X`, `passphrase for key '/x/y': X`, `Unseal Key 1: X`.
@@ -227,9 +230,8 @@ impl Net<'_> {
         if rest.is_some_and(|b| *b != b'\n') || !names::is_secret(word) && word != b"masterauth" {
             return None;
         }
-        let state = STATES.iter().any(|s| value.eq_ignore_ascii_case(s.as_bytes()));
         let value_like = !matches!(value.first(), Some(b'=' | b':' | b'(' | b'-' | b'<' | b'|' | b'{'));
-        (value_like && !state && !super::is_switch(value)).then_some((start, end))
+        (value_like && !is_any(value, STATES) && !super::is_switch(value)).then_some((start, end))
     }
 
     /// `password%3DX`, `%22password%22%3A%22X%22`: as addresses and forms have it.
